@@ -30,6 +30,7 @@ export type AuditedAction =
   | 'disconnected'
   | 'link_issued'
   | 'prices_verified'
+  | 'releases_listed'
   | 'onboarding_dismissed'
   | 'selling_elsewhere_chosen'
   | 'granted'

@@ -91,6 +91,8 @@ function ofProduct(entry: Own<'product'>): Administration {
       const testMode = { enabled: false, publishableKey: null }
       return { ...of, action: 'changed', fields: fieldsOf({ testMode }) }
     }
+    case 'ReleasesListed':
+      return { ...of, action: 'releases_listed', fields: fieldsOf({ releases: event.data.releases.length }) }
     case 'PricesVerified':
       return { ...of, action: 'prices_verified', fields: {} }
   }

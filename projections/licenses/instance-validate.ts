@@ -33,7 +33,7 @@ type OldKey = { kind: 'old key'; licenseId: string }
 export type LicenseOnInstance = Entitling & {
   kind: 'license'
   licenseId: string
-  license: Pick<IssuedLicense, 'productId'> & Standing
+  license: Pick<IssuedLicense, 'productId' | 'updatesUntil'> & Standing
   /** Whether the instance has an active seat. */
   seated: boolean
   /** The last telemetry of the instance; undefined when it has sent none. */
@@ -62,6 +62,7 @@ type Row = ClientColumns & {
   expires_at: string | null
   grace_seconds: number | null
   on_expiry: IssuedLicense['onExpiry']
+  updates_until: string | null
   seated: boolean
   uncertain: boolean
   app_version: string | null
@@ -100,7 +101,7 @@ export function createInstanceValidateLookup(db: Pool): FindForInstanceValidate 
 
 const lookupSql = `
   select ${clientColumns},
-    k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry,
+    k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until,
     ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     d.status is not distinct from 'active' as seated,
@@ -127,6 +128,7 @@ function resultFrom(row: Row, productId: string): InstanceKeyResult {
       expiresAt: row.expires_at,
       graceSeconds: row.grace_seconds,
       onExpiry: row.on_expiry,
+      updatesUntil: row.updates_until,
     },
     ...entitlingFrom(row),
     seated: row.seated,

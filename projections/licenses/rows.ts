@@ -50,6 +50,8 @@ export const licenses = defineTable<LicenseFields>(
     freedByCustomerAt: 'json not null',
     // Whose keys the identities of its devices are hashed under.
     deviceSubjects: 'json not null',
+    // How many license files it got, by the day, as far as they count toward what its key type allows.
+    filesByDay: 'json',
     revokedAt: 'timestamptz',
     revokedReason: 'text',
     revokedCause: 'text',
@@ -68,6 +70,9 @@ export const licenses = defineTable<LicenseFields>(
     test: 'boolean not null',
     metadata: 'json not null',
     createdAt: 'timestamptz not null',
+    // The last moment of a build that it covers, and up to when the payments of its sale count toward it.
+    updatesUntil: 'timestamptz',
+    updatesPaidAt: 'timestamptz',
   },
   {
     key: ['licenseId'],
@@ -124,6 +129,8 @@ export const devices = defineTable<DeviceFields>(
     inTwoPlacesAt: 'timestamptz',
     // The name that the customer gave it, sealed, and whose key it is sealed under.
     givenName: 'jsonb',
+    // The license files that were made for it.
+    files: 'jsonb',
     status: 'text not null',
     activatedAt: 'timestamptz not null',
     deactivatedAt: 'timestamptz',
@@ -139,6 +146,7 @@ export const devices = defineTable<DeviceFields>(
         "using gin (identity jsonb_path_ops) where status = 'active' and identity is not null",
       devices_by_install: "(license_id, install_id) where status = 'active' and install_id is not null",
       // People look for devices of a whole tenant.
+      devices_with_files: '(tenant_id) where files is not null',
       devices_by_age: '(tenant_id, activated_at desc, license_id desc, device_id desc)',
       devices_by_own_id: '(tenant_id, device_id text_pattern_ops, activated_at desc)',
       devices_by_any_name: '(tenant_id, lower(name) text_pattern_ops)',
@@ -166,7 +174,7 @@ export function entitlingFrom(row: EntitlingColumns): Entitling {
 /** A device's columns, to select beside its license's. Both tables have `name`, so the device's is renamed. */
 export const joinedDevice = `
   d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.identity, d.former,
-  d.in_two_places_at, d.given_name, d.status as device_status,
+  d.in_two_places_at, d.given_name, d.files, d.status as device_status,
   d.activated_at, d.deactivated_at`
 
 export type JoinedDevice = { device_name: string | null; device_status: DeviceRow['status'] } & (

@@ -36,7 +36,7 @@ export type LicenseOfKey = Entitling & {
   kind: 'license'
   licenseId: string
   revalidateAfterSeconds: number
-  license: Pick<IssuedLicense, 'productId'> & Standing
+  license: Pick<IssuedLicense, 'productId' | 'updatesUntil'> & Standing
   /** Whether the device has an active seat. */
   seated: boolean
   /** The license's or its customer's stream is parked, so the license's status is unknown. */

@@ -36,6 +36,7 @@ type Row = {
   expires_at: string | null
   grace_seconds: number | null
   on_expiry: IssuedLicense['onExpiry']
+  updates_until: string | null
   seated: boolean
   uncertain: boolean
 } & EntitlingColumns
@@ -105,7 +106,7 @@ const tokenAndProduct = `
 
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
 const keyAndDevice = `
-  k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry,
+  k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until,
   ${entitlementsOfKeyType},
   ${overridesOfCustomer},
   d.status is not distinct from 'active' as seated,
@@ -175,6 +176,7 @@ function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: numb
       expiresAt: row.expires_at,
       graceSeconds: row.grace_seconds,
       onExpiry: row.on_expiry,
+      updatesUntil: row.updates_until,
     },
     ...entitlingFrom(row),
     seated: row.seated,

@@ -3,6 +3,7 @@ import type { Recorded } from '../../src/domain/recorded.ts'
 import { type Document, defineDocuments, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { defineTable, type RowIn } from '../table.ts'
+import { productReleases } from './releases.ts'
 
 const documents = defineDocuments(evolvedBy(products), {
   table: 'products',
@@ -49,10 +50,14 @@ const keyTypes = defineTable(
 
 export const productsProjector: Projector = {
   name: 'products',
-  tables: [documents, keyTypes],
+  tables: [documents, keyTypes, productReleases],
   async apply(db, entries) {
     const changed = await documents.changed(db, entries)
-    return [...documents.write(changed), ...keyTypes.write(keyTypesIn(changed, entries))]
+    return [
+      ...documents.write(changed),
+      ...keyTypes.write(keyTypesIn(changed, entries)),
+      ...productReleases.write(releasesIn(changed, entries)),
+    ]
   },
 }
 
@@ -73,6 +78,20 @@ function keyTypesIn(changed: readonly Document<Product>[], entries: readonly Rec
       entitlements,
       fallbackEntitlements,
     })
+  }
+  return [...latest.values()]
+}
+
+/** Each list replaces the former one. */
+function releasesIn(changed: readonly Document<Product>[], entries: readonly Recorded[]) {
+  const states = new Map(changed.map(({ stream, state }) => [stream, state]))
+  const latest = new Map<string, RowIn<typeof productReleases>>()
+  for (const { category, event, stream, revision } of entries) {
+    if (category !== 'product' || event.type !== 'ReleasesListed') continue
+    const state = states.get(stream)
+    if (!state || state.status === 'absent') continue
+    const { tenantId, productId } = state
+    latest.set(stream, { tenantId, productId, revision, releases: event.data.releases })
   }
   return [...latest.values()]
 }

@@ -16,6 +16,7 @@ import { licenseChangeRoutes } from './management/licenses/changes.ts'
 import { licenseEditRoutes } from './management/licenses/edit.ts'
 import { evidenceRoutes } from './management/licenses/evidence.ts'
 import { licenseExportRoutes } from './management/licenses/export.ts'
+import { licenseFileRoutes } from './management/licenses/files.ts'
 import { licenseHistoryRoutes } from './management/licenses/history.ts'
 import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
@@ -27,6 +28,7 @@ import { mailRoutes } from './management/mail.ts'
 import { portalRoutes } from './management/portal.ts'
 import { keyTypeRoutes } from './management/products/key-types.ts'
 import { productRoutes } from './management/products/products.ts'
+import { releaseRoutes } from './management/products/releases.ts'
 import { sellingRoutes } from './management/products/selling.ts'
 import { refusalRoutes } from './management/refusals.ts'
 import { saleRoutes } from './management/sales/sales.ts'
@@ -61,12 +63,14 @@ export function managementRoutes(
   confirmationRoutes(routes, ports)
   productRoutes(routes, ports, cursors)
   keyTypeRoutes(routes, ports)
+  releaseRoutes(routes, ports)
   mailRoutes(routes, ports, baseUrl)
   portalRoutes(routes, ports, baseUrl)
   workspaceRoutes(routes, ports)
   licenseRoutes(routes, ports, cursors)
   licenseSearchRoute(routes, ports)
   licenseChangeRoutes(routes, ports)
+  licenseFileRoutes(routes, ports)
   licenseEditRoutes(routes, ports)
   licenseHistoryRoutes(routes, ports, cursors)
   licenseImportRoutes(routes, ports)

@@ -1,5 +1,6 @@
 import { hasLiveLicense } from '../../projections/licenses/count.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
+import { listReleases as readReleases } from '../../projections/products/releases.ts'
 import type { KeyType } from '../domain/products/key-type.ts'
 import {
   keyPeriodOf,
@@ -7,6 +8,7 @@ import {
   products,
   type SettingsChange,
 } from '../domain/products/product.ts'
+import type { Release } from '../domain/products/releases.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { productKey } from '../domain/streams.ts'
 import type { Plan } from '../domain/tenants/events.ts'
@@ -95,6 +97,29 @@ export function changeKeyType(
     change: input,
     at,
   }))
+}
+
+/**
+ * Replaces the list of a product's releases; the same list again, in any order, changes nothing.
+ * @throws Refusal `product_not_found`
+ */
+export async function listReleases(
+  ports: Ports<'db' | 'execute' | 'now'>,
+  { tenantId, productId }: { tenantId: string; productId: string },
+  releases: readonly Release[],
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(ports)
+  await ports.execute(
+    products,
+    productKey(tenantId, productId),
+    async () => {
+      const listed = await readReleases(ports.db, tenantId, productId)
+      return { type: 'ListReleases', releases, listed, at }
+    },
+    causeOf(origin, at),
+    { run: origin.run },
+  )
 }
 
 /** Carries out any command on a product. @throws Refusal as `decideProduct` does */

@@ -95,6 +95,10 @@ export const operations = {
         kind: 'flag',
         help: 'Whether a customer may replace the key of a license in the portal; absent means no',
       },
+      customerFiles: {
+        kind: 'flag',
+        help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      },
       keyTypes: { kind: 'json', help: 'Its key types; one named `default` when absent' },
     },
     dryRun: true,
@@ -166,6 +170,10 @@ export const operations = {
         kind: 'flag',
         help: 'Whether a customer may replace the key of a license in the portal; absent means no',
       },
+      customerFiles: {
+        kind: 'flag',
+        help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      },
     },
     dryRun: true,
   },
@@ -221,6 +229,16 @@ export const operations = {
         kind: 'number',
         help: 'How long a license stays active after its expiry, in seconds, at most 366 days. 0, or absent, means not at all',
       },
+      updates: {
+        kind: 'duration',
+        help: 'For how long after its issue, and after each later payment of its subscription, a license covers new builds of the app; null for every build',
+        nullable: true,
+      },
+      offlineFiles: {
+        kind: 'json',
+        help: 'License files, with which a device may go on without a network; null, or absent, where there are none',
+        nullable: true,
+      },
     },
     dryRun: true,
   },
@@ -270,6 +288,16 @@ export const operations = {
         kind: 'number',
         help: 'How long a license stays active after its expiry, in seconds, at most 366 days. 0, or absent, means not at all',
       },
+      updates: {
+        kind: 'duration',
+        help: 'For how long after its issue, and after each later payment of its subscription, a license covers new builds of the app; null for every build',
+        nullable: true,
+      },
+      offlineFiles: {
+        kind: 'json',
+        help: 'License files, with which a device may go on without a network; null, or absent, where there are none',
+        nullable: true,
+      },
     },
     dryRun: true,
   },
@@ -278,6 +306,20 @@ export const operations = {
     path: '/v1/products/{productId}/key-types/{keyTypeId}',
     summary: 'Delete a key type that no live license references',
     gated: true,
+    dryRun: true,
+  },
+  listReleases: {
+    method: 'GET',
+    path: '/v1/products/{productId}/releases',
+    summary: "List a product's releases, newest first",
+  },
+  setReleases: {
+    method: 'PUT',
+    path: '/v1/products/{productId}/releases',
+    summary: "Replace the list of a product's releases",
+    body: {
+      releases: { kind: 'json', help: 'All releases, in any order; they replace the list', required: true },
+    },
     dryRun: true,
   },
   getProductMail: {
@@ -435,6 +477,11 @@ export const operations = {
       },
       expiresAt: { kind: 'moment', help: 'null is perpetual; truncated to the second', nullable: true },
       deviceLimit: { kind: 'number', help: 'null is unlimited', nullable: true },
+      updatesUntil: {
+        kind: 'moment',
+        help: 'The last moment of a build that the license covers; truncated to the second. null covers every build; when absent, the `updates` of the key type count from now',
+        nullable: true,
+      },
       metadata: {
         kind: 'pairs',
         help: 'Your own pairs of text, at most 50. keyledger stores them and does not read them',
@@ -470,6 +517,11 @@ export const operations = {
         nullable: true,
       },
       expiresAt: { kind: 'moment', help: 'null is perpetual; truncated to the second', nullable: true },
+      updatesUntil: {
+        kind: 'moment',
+        help: 'The last moment of a build that the license covers; truncated to the second. null covers every build; absent keeps it',
+        nullable: true,
+      },
       email: { kind: 'text', help: 'null removes the person', nullable: true },
       name: {
         kind: 'text',
@@ -535,6 +587,40 @@ export const operations = {
       reason: { kind: 'text', help: "Shown in the license's history" },
     },
     dryRun: true,
+  },
+  listLicenseFiles: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/files',
+    summary: 'List the license files that were made for the devices of a license',
+  },
+  createLicenseFile: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/files',
+    summary: 'Make a license file for a device without a network, which takes a seat',
+    body: {
+      request: {
+        kind: 'text',
+        help: 'The request that the app made on the device, as text or as its QR code has it',
+        required: true,
+      },
+      days: {
+        kind: 'number',
+        help: 'How long the file is good; as long as the key type allows when absent. It ends with the license at the latest',
+      },
+    },
+  },
+  releaseLicenseFile: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/files/release',
+    summary:
+      'Take the license file of a device back, which frees its seat; repeating it gets the same response',
+    body: {
+      release: {
+        kind: 'text',
+        help: 'The release that the app made on the device, signed by the key that the file was made for',
+        required: true,
+      },
+    },
   },
   suspendLicense: {
     method: 'POST',
@@ -826,7 +912,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.expiring at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -846,7 +932,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.expiring when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -921,6 +1007,7 @@ export const operations = {
           'license.unlinked',
           'license.holder_erased',
           'license.revocation_undone',
+          'license.updates_extended',
           'license.expiring',
         ],
       },
@@ -958,6 +1045,7 @@ export const operations = {
           'license.unlinked',
           'license.holder_erased',
           'license.revocation_undone',
+          'license.updates_extended',
           'license.expiring',
         ],
       },
@@ -1299,6 +1387,15 @@ export const operations = {
         required: true,
       },
       device_id: { kind: 'text', help: 'When absent, only the license is checked' },
+      app_version: { kind: 'text', help: 'The version of the app, as it reported it' },
+      app_built_at: {
+        kind: 'text',
+        help: 'When the app was built: ISO 8601, a date alone (its midnight in UTC) or Unix seconds. A license covers builds until `updates_until`; absent or unreadable counts as covered',
+      },
+      app_channel: {
+        kind: 'text',
+        help: 'Narrows `newest_covered_release` to a channel of the listed releases',
+      },
     },
   },
   activateDevice: {
@@ -1314,6 +1411,15 @@ export const operations = {
       },
       device_id: { kind: 'text', help: 'A stable id, chosen by the caller', required: true },
       name: { kind: 'text', help: 'A label for the device; defaults to its id' },
+      app_version: { kind: 'text', help: 'The version of the app, as it reported it' },
+      app_built_at: {
+        kind: 'text',
+        help: 'When the app was built: ISO 8601, a date alone (its midnight in UTC) or Unix seconds. A license covers builds until `updates_until`; absent or unreadable counts as covered',
+      },
+      app_channel: {
+        kind: 'text',
+        help: 'Narrows `newest_covered_release` to a channel of the listed releases',
+      },
     },
   },
   deactivateDevice: {

@@ -91,6 +91,7 @@ function licenseFacts({ tenantId, entry, holder }: Case, at = entry.license.crea
     ],
     ['Expires', momentOrNull(license.expiresAt) ?? undatedEnd(license.startsWith)],
     ['Grace until', momentOrNull(graceUntilOf(license))],
+    ['Updates until', momentOrNull(license.updatesUntil)],
     ['Refunded', momentOrNull(license.refundedAt)],
     ['Revoked', momentOrNull(license.revokedAt)],
     ['Revoked by', license.revokedCause && revocationWords[license.revokedCause]],

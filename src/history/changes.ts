@@ -21,6 +21,7 @@ const licenseFields = [
   'seatsUsed',
   'customerId',
   'refundedAt',
+  'updatesUntil',
 ] as const
 /** `device` is the seat status of the event's device; `email` and `name` are the person's. */
 export const changedFields = [...licenseFields, 'metadata', 'device', 'email', 'name'] as const
@@ -100,8 +101,8 @@ type Facts = Record<(typeof licenseFields)[number], Value>
 
 function facts(license: License, at: string): Facts {
   if (license.status === 'absent') return nothing
-  const { displayKey, keyTypeId, quantity, expiresAt, deviceLimit, seatsUsed, customerId, refundedAt } =
-    license
+  const { displayKey, keyTypeId, quantity, expiresAt, deviceLimit, seatsUsed, customerId } = license
+  const { refundedAt, updatesUntil } = license
   const status = statusAt(license, at)
   const startsWith = license.startsWith && durationWords(license.startsWith)
   return {
@@ -115,6 +116,7 @@ function facts(license: License, at: string): Facts {
     seatsUsed,
     customerId,
     refundedAt,
+    updatesUntil,
   }
 }
 
@@ -129,6 +131,7 @@ const nothing: Facts = {
   seatsUsed: null,
   customerId: null,
   refundedAt: null,
+  updatesUntil: null,
 }
 
 function seatIn(license: License, deviceId: string): Seat['status'] | null {

@@ -32,17 +32,18 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseStarted':
       return `Term started with the first activation; expires on ${momentWords(event.data.expiresAt)}`
     case 'LicenseExpiring':
-      return `Notice ${durationWords({ count: event.data.daysBefore, unit: 'day' })} before its end: expires on ${momentWords(event.data.expiresAt)}`
+      return noticeWords(event.data)
     case 'LicenseExpired':
-      return event.data.graceUntil === undefined ? 'Expired' : 'Expired, after its grace'
     case 'LicenseFellBack':
-      return 'Paid period ended; the fallback entitlements apply'
+      return endedWords(event)
     case 'LicenseRefunded':
       return refundWords(event.data)
     case 'LicenseReinstated':
       return event.data.paidLeft ? 'Reinstated: the payment is valid again' : 'A payment is valid again'
     case 'LicenseTermsChanged':
       return `Changed to ${event.data.keyTypeId}, quantity ${event.data.quantity}; ${termWords(event.data)}`
+    case 'UpdatesExtended':
+      return `Updates extended until ${momentWords(event.data.updatesUntil)}`
     case 'LicenseEdited':
       return withReason('Edited', event.data)
     case 'LicenseSuspended':
@@ -67,6 +68,10 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return event.data.name === null
         ? `Removed the name of ${quoted(deviceName ?? event.data.deviceId)}`
         : `Renamed ${quoted(deviceName ?? event.data.deviceId)}`
+    case 'LicenseFileIssued':
+      return `License file for ${quoted(deviceName ?? event.data.deviceId)}, good until ${momentWords(event.data.endsAt)}`
+    case 'LicenseFileReleased':
+      return `${quoted(deviceName ?? event.data.deviceId)} gave its license file back`
     case 'HolderErased':
       return 'License holder erased'
     case 'RevocationUndone':
@@ -110,6 +115,17 @@ function refundWords(refund: Extract<LicenseEvent, { type: 'LicenseRefunded' }>[
 /** `1 year`, `30 days` */
 export const durationWords = ({ count, unit }: Duration): string =>
   `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
+
+function endedWords({
+  type,
+  data,
+}: Extract<LicenseEvent, { type: 'LicenseExpired' | 'LicenseFellBack' }>): string {
+  if (type === 'LicenseFellBack') return 'Paid period ended; the fallback entitlements apply'
+  return data.graceUntil === undefined ? 'Expired' : 'Expired, after its grace'
+}
+
+const noticeWords = ({ daysBefore: count, expiresAt }: { daysBefore: number; expiresAt: string }): string =>
+  `Notice ${durationWords({ count, unit: 'day' })} before its end: expires on ${momentWords(expiresAt)}`
 
 /** When a license ends, as the end of a sentence about it. */
 export const termWords = ({

@@ -9,4 +9,6 @@ export type VendorPorts = ApprovalPorts &
   EvidencePorts &
   ImportPorts &
   TestMailPorts &
-  Ports<'findForRuntime' | 'fingerprint' | 'limitHits' | 'providers' | 'sendTestEvent' | 'usage'>
+  Ports<
+    'deviceHashing' | 'findForRuntime' | 'fingerprint' | 'limitHits' | 'providers' | 'sendTestEvent' | 'usage'
+  >

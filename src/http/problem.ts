@@ -105,6 +105,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   license_expired: [409, 'the license has expired'],
   license_reminted: [409, 'the license was reminted; use its new key'],
   license_perpetual: [409, 'the license is perpetual and cannot be renewed'],
+  build_not_covered: [
+    409,
+    'the license does not cover this build of the app; use one that was built before its updates ended, or extend them',
+  ],
   seat_limit_reached: [409, 'all seats of the license are in use; deactivate a device first'],
   name_without_email: [
     422,
@@ -119,6 +123,43 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   license_used: [409, 'the license has changed since it was imported; revoke it instead'],
   import_taken_back: [409, 'the import of the license was taken back; import it again'],
   device_not_found: [404, 'device not found'],
+  seat_has_file: [
+    409,
+    'the device has a license file and may go on without a network until it ends; release it on the device, or wait for its end',
+  ],
+  files_off: [
+    403,
+    'the key type of this license allows no license files; set offlineFiles of the key type first',
+  ],
+  file_not_found: [404, 'no license file of this license was made for the device and key that signed'],
+  file_too_long: [
+    422,
+    'days is more than the key type allows; send at most offlineFiles.maxDays of it, or leave it out',
+  ],
+  file_request_unreadable: [
+    422,
+    'request is not a request that the app made for this product; send the whole text, from BEGIN to END, or make a new one',
+  ],
+  file_request_of_another_license: [
+    422,
+    'the request was made for another license key; open the license of that key, or enter the key of this license in the app',
+  ],
+  file_release_unreadable: [
+    422,
+    'release is not a release that the app made for this product; send the whole text, from BEGIN to END, or make a new one',
+  ],
+  file_limit_reached: [
+    409,
+    'the license has had as many license files within a year as its key type allows; raise perSeatPerYear of the key type, or wait',
+  ],
+  file_request_outdated: [
+    409,
+    'a newer request of the device was answered already; make a new request on the device',
+  ],
+  file_release_outdated: [
+    409,
+    'a newer license file was made for the device; import that one on the device, and release it',
+  ],
   license_key_unusable: [
     422,
     'licenseKey has the format of keys minted here but a wrong check character; check it for typos',

@@ -29,6 +29,8 @@ export type ForeignLicense = {
   createdAt: string | null
   /** null for a perpetual license; undefined when the key type's duration counts from `createdAt`. */
   expiresAt: string | null | undefined
+  /** The last moment of a build that it covers; null for every build, undefined for the updates of its key type. */
+  updatesUntil: string | null | undefined
   status: 'active' | 'suspended' | 'expired' | 'revoked'
   /** The devices that it allows in all; null for no limit, undefined for the limit of its key type. */
   seats: number | null | undefined
@@ -64,6 +66,7 @@ export const plainLicense = {
   name: null,
   createdAt: null,
   expiresAt: undefined,
+  updatesUntil: undefined,
   status: 'active',
   seats: undefined,
   quantity: 1,

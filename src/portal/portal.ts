@@ -10,6 +10,7 @@ import { serveAssets } from './assets.ts'
 import type { PortalContext } from './context.ts'
 import { cookiesOf, formTokens } from './cookies.ts'
 import { deviceActions } from './licenses/actions-route.ts'
+import { fileRoutes } from './licenses/files-route.ts'
 import { keyActions } from './licenses/key-route.ts'
 import { licensePages } from './licenses/route.ts'
 import { message, showNoPortal, showPage } from './page.ts'
@@ -43,6 +44,7 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
       licensePages(pages, context)
       deviceActions(pages, context)
       keyActions(pages, context)
+      fileRoutes(pages, context)
     },
     { prefix: '/portal' },
   )

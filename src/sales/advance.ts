@@ -9,6 +9,7 @@ import type { LicenseTerms } from '../domain/licenses/events.ts'
 import type { SaleTerms } from '../domain/licenses/following.ts'
 import { termsPaidFor } from '../domain/licenses/issue.ts'
 import { absentLicense, type IssuedLicense, licenses } from '../domain/licenses/license.ts'
+import type { Duration } from '../domain/products/key-type.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason } from '../domain/sales/events.ts'
@@ -17,6 +18,7 @@ import { isSubscription } from '../domain/sales/payments.ts'
 import {
   type ItemOutcome,
   itemPaymentStatus,
+  itemRenewals,
   type KnownSale,
   nextStep,
   pendingItems,
@@ -342,6 +344,7 @@ async function followOn(
       ...itemPaymentStatus(sale, item, { keepRefunded, onPaidInFull }),
       keepRefunded,
       terms,
+      updates: { paidAt: itemRenewals(sale, item), byKeyType: updatesByKeyType(product) },
       at,
     },
     causeOf(origin, at),
@@ -349,6 +352,10 @@ async function followOn(
   )
   return events.length > 0
 }
+
+/** For how long a payment extends the updates of a license of each key type that has a period of them. */
+const updatesByKeyType = (product: PresentProduct | undefined): ReadonlyMap<string, Duration> =>
+  new Map(product?.keyTypes.flatMap(({ keyTypeId, updates }) => (updates ? [[keyTypeId, updates]] : [])))
 
 /** For a `catch`: the read models may not show yet that a key type was deleted. @throws everything else */
 function undefinedIfKeyTypeGone(error: unknown): undefined {

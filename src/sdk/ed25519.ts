@@ -1,4 +1,4 @@
-import { hashes, verify } from '@noble/ed25519'
+import { getPublicKey, hashes, sign, verify } from '@noble/ed25519'
 import { sha512 } from '@noble/hashes/sha2.js'
 
 // A synchronous hash, so that verifying is synchronous and works on pages without WebCrypto.
@@ -23,6 +23,11 @@ export function verifyBytes(message: Uint8Array, signature: Uint8Array, publicKe
     return false
   }
 }
+
+/** The raw public key of a 32-byte seed. */
+export const publicKeyOf = (seed: Uint8Array): Uint8Array => getPublicKey(seed)
+
+export const signBytes = (message: Uint8Array, seed: Uint8Array): Uint8Array => sign(message, seed)
 
 /** The bytes of a public key in base64; undefined for what is none. */
 export const keyBytes = (publicKey: string): Uint8Array | undefined => bytesOf(publicKey, 32)

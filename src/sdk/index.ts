@@ -6,6 +6,7 @@
 export type { Keyset, Place } from './keyset.ts'
 export { type Lease, type LeaseRefusal, verifyLease } from './lease.ts'
 export {
+  coversBuild,
   type EntitlementValue,
   type Lease2,
   type Lease2Refusal,

@@ -1,7 +1,6 @@
-import { keyBytes } from './ed25519.ts'
-import { isRecord, type Keyset, keyIn, type Place } from './keyset.ts'
+import { isRecord, type Keyset, type Place } from './keyset.ts'
 import type { Holder, LeaseRefusal } from './lease.ts'
-import { isSigned, objectIn, parseToken } from './paseto.ts'
+import { readStatement } from './paseto.ts'
 
 /** The value of an entitlement; `true` for a mere flag. */
 export type EntitlementValue = boolean | number | string
@@ -25,15 +24,16 @@ export type Lease2 = {
   expiresAt: number
   /** When the license itself ends; null for a perpetual one. */
   licenseExpiresAt: number | null
+  /** The license covers builds of the app until then; null for every build. */
+  updatesUntil: number | null
   /** Rises with every statement: of two about the same instance, the one with the higher serial is newer. */
   serial: number
+  /** For a license file: its id, and the nonce of the request that it answers. Null for a lease. */
+  file: { id: string; nonce: string } | null
 }
 
 /** As of a lease; `not_yet` means that the clock of the machine is before the lease, `another_device` that it was copied. */
 export type Lease2Refusal = LeaseRefusal | 'not_yet' | 'another_device'
-
-/** The tenant and product for which a token was signed, which is part of what is signed. */
-const assertionOf = ({ tenantId, productId }: Place): string => `keyledger:lease2:${tenantId}:${productId}`
 
 /**
  * Verifies a lease of the second version, a `v4.public` token of PASETO: its key is known, it was signed for this tenant
@@ -48,15 +48,9 @@ export function verifyLease2(
   keyset: Keyset,
   now: number,
 ): { ok: true; lease: Lease2 } | { ok: false; reason: Lease2Refusal } {
-  const parsed = parseToken(token)
-  const kid = parsed && objectIn(parsed.footer)?.kid
-  if (!parsed || typeof kid !== 'string') return refused('malformed')
-  const publicKey = keyIn(keyset, kid)
-  if (publicKey === undefined) return refused('unknown_key')
-  const key = keyBytes(publicKey)
-  if (!key || !isSigned(parsed, assertionOf(place), key)) return refused('bad_signature')
-  const lease = leaseFrom(kid, objectIn(parsed.message))
-  if (!lease) return refused('malformed')
+  const read = readLease2(token, place, keyset)
+  if (!read.ok) return read
+  const { lease } = read
   if (lease.licenseKeyHash !== licenseKeyHash) return refused('another_license')
   if (lease.instanceId !== instanceId) return refused('another_instance')
   if (device && lease.device && !isSameMachine(lease.device, device)) return refused('another_device')
@@ -65,10 +59,29 @@ export function verifyLease2(
   return { ok: true, lease }
 }
 
+/**
+ * Whether the license of a lease covers a build of the app, which stays so for ever.
+ * @param builtAt when it was built, in Unix seconds
+ */
+export const coversBuild = ({ updatesUntil }: Pick<Lease2, 'updatesUntil'>, builtAt: number): boolean =>
+  updatesUntil === null || builtAt <= updatesUntil
+
+/** Verifies only who signed it and for which product: whom it is for and its times are left to the caller. */
+export function readLease2(
+  token: unknown,
+  place: Place,
+  keyset: Keyset,
+): { ok: true; lease: Lease2 } | { ok: false; reason: Lease2Refusal } {
+  const read = readStatement(token, `keyledger:lease2:${place.tenantId}:${place.productId}`, keyset)
+  if (typeof read === 'string') return refused(read)
+  const lease = leaseFrom(read.kid, read.claims)
+  return lease ? { ok: true, lease } : refused('malformed')
+}
+
 const refused = (reason: Lease2Refusal): { ok: false; reason: Lease2Refusal } => ({ ok: false, reason })
 
 /** By the machine hash, else by more than half of the components that both sides have, and at least two. */
-function isSameMachine(one: LeasedDevice, other: LeasedDevice): boolean {
+export function isSameMachine(one: LeasedDevice, other: LeasedDevice): boolean {
   if (one.machineHash !== null && one.machineHash === other.machineHash) return true
   const both = Object.keys(one.components).filter((name) => Object.hasOwn(other.components, name))
   const equal = both.filter((name) => one.components[name] === other.components[name]).length
@@ -81,12 +94,15 @@ function leaseFrom(kid: string, claims: Record<string, unknown> | undefined): Le
   const device = deviceFrom(claims.device)
   const entitlements = entitlementsFrom(claims.entitlements)
   const licenseExpiresAt = claims.license_expires_at === null ? null : secondsFrom(claims.license_expires_at)
+  const updatesUntil = claims.updates_until === undefined ? null : secondsFrom(claims.updates_until)
   const [issuedAt, notBefore, expiresAt] = [claims.iat, claims.nbf, claims.exp].map(secondsFrom)
-  if (device === undefined || !entitlements || licenseExpiresAt === undefined) return undefined
+  if (device === undefined || !entitlements || licenseExpiresAt === undefined || updatesUntil === undefined)
+    return undefined
   if (issuedAt === undefined || notBefore === undefined || expiresAt === undefined) return undefined
   if (!isText(license_id) || !isText(license_key_hash) || !isText(instance_id) || !isText(status))
     return undefined
   if (typeof serial !== 'number' || !Number.isSafeInteger(serial)) return undefined
+  const { file, nonce } = claims
   return {
     kid,
     licenseId: license_id,
@@ -99,14 +115,16 @@ function leaseFrom(kid: string, claims: Record<string, unknown> | undefined): Le
     notBefore,
     expiresAt,
     licenseExpiresAt,
+    updatesUntil,
     serial,
+    file: isText(file) && isText(nonce) ? { id: file, nonce } : null,
   }
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /** Times are written as RFC 3339 asks, in UTC and whole seconds. */
-function secondsFrom(value: unknown): number | undefined {
+export function secondsFrom(value: unknown): number | undefined {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value)) return undefined
   const ms = Date.parse(value)
   return Number.isNaN(ms) ? undefined : ms / 1000

@@ -1,4 +1,5 @@
-import { verifyBytes } from './ed25519.ts'
+import { keyBytes, publicKeyOf, signBytes, verifyBytes } from './ed25519.ts'
+import { type Keyset, keyIn } from './keyset.ts'
 
 /**
  * Tokens of the kind `v4.public` of PASETO: a message that Ed25519 signs, a footer that anyone can read, and an assertion
@@ -44,6 +45,43 @@ export const isSigned = (
   assertion: string,
   key: Uint8Array,
 ): boolean => verifyBytes(signedBytes(message, footer, assertion), signature, key)
+
+/**
+ * Reads a statement that one of the tenant's keys has signed.
+ * @param assertion for whom it was signed, which is part of what is signed
+ * @returns why it cannot be used, or its claims and the id of the key
+ */
+export function readStatement(
+  token: unknown,
+  assertion: string,
+  keyset: Keyset,
+): { kid: string; claims: Record<string, unknown> } | 'malformed' | 'unknown_key' | 'bad_signature' {
+  const parsed = parseToken(token)
+  const kid = parsed && objectIn(parsed.footer)?.kid
+  if (!parsed || typeof kid !== 'string') return 'malformed'
+  const publicKey = keyIn(keyset, kid)
+  if (publicKey === undefined) return 'unknown_key'
+  const key = keyBytes(publicKey)
+  if (!key || !isSigned(parsed, assertion, key)) return 'bad_signature'
+  const claims = objectIn(parsed.message)
+  return claims ? { kid, claims } : 'malformed'
+}
+
+/** Signs a statement of a device with its own key, whose public part is in the footer. */
+export function signOwn(claims: object, assertion: string, seed: Uint8Array): string {
+  const message = bytesOf(JSON.stringify(claims))
+  const footer = bytesOf(JSON.stringify({ pk: base64url(publicKeyOf(seed)) }))
+  const signature = signBytes(signedBytes(message, footer, assertion), seed)
+  const body = new Uint8Array([...message, ...signature])
+  return `${header}${base64url(body)}.${base64url(footer)}`
+}
+
+/** Base64url without padding. */
+export const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '')
 
 /** The JSON object in a part of a token; undefined when there is none. */
 export function objectIn(bytes: Uint8Array): Record<string, unknown> | undefined {

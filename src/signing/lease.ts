@@ -1,5 +1,5 @@
-import { unixSeconds } from '../domain/licenses/expiry.ts'
-import { type Expiry, endOf } from '../domain/licenses/grace.ts'
+import { leaseEnd, unixSeconds } from '../domain/licenses/expiry.ts'
+import type { Expiry } from '../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import type { LicenseStatus } from '../domain/licenses/status.ts'
 import type { ActiveKey, Signer } from './signer.ts'
@@ -51,16 +51,11 @@ export async function signLease(
   }
 }
 
-/**
- * From when to when a lease is good, in Unix seconds. A license with fallback continues after its expiry, so its lease may
- * too. One that expires hard is not leased past its expiry, or past the grace after that.
- */
-export function leaseTimes(
-  { license, leaseSeconds }: LeaseFacts,
+/** From when to when a lease is good, in Unix seconds. */
+export const leaseTimes = (
+  { license, leaseSeconds }: Pick<LeaseFacts, 'license' | 'leaseSeconds'>,
   now: string,
-): { issued: number; expires: number } {
-  const issued = unixSeconds(now)
-  const longest = issued + leaseSeconds
-  const end = license.onExpiry === 'expire' ? endOf(license) : null
-  return { issued, expires: end === null ? longest : Math.min(longest, unixSeconds(end)) }
-}
+): { issued: number; expires: number } => ({
+  issued: unixSeconds(now),
+  expires: leaseEnd(license, leaseSeconds, now),
+})

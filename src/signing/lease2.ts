@@ -1,10 +1,18 @@
+import { unixSeconds } from '../domain/licenses/expiry.ts'
+import type { SeatFile } from '../domain/licenses/seat-files.ts'
 import type { SaidOfMachine } from '../vault/device-hashing.ts'
 import { type LeaseFacts, leaseTimes } from './lease.ts'
-import { bytesToSign, tokenOf } from './paseto.ts'
+import { signStatement, timeOf } from './paseto.ts'
 import type { ActiveKey, Signer } from './signer.ts'
 
 /** What a lease of the second version says more. */
-export type Lease2Facts = LeaseFacts & { licenseId: string; device: SaidOfMachine | undefined }
+export type Lease2Facts = LeaseFacts & {
+  licenseId: string
+  device: SaidOfMachine | undefined
+  license: { updatesUntil: string | null }
+  /** For a license file: its own id, times and serial, and the nonce of the request that it answers. */
+  file?: Pick<SeatFile, 'fileId' | 'nonce' | 'serial' | 'issuedAt' | 'endsAt'> | undefined
+}
 
 /** How far the clock of a machine may be behind, so that a new lease is good there. */
 const clocksDifferS = 86_400
@@ -20,13 +28,16 @@ export async function signLease2(
   facts: Lease2Facts,
   now: string,
 ): Promise<string> {
-  const { tenantId, productId, license, device } = facts
-  const { issued, expires } = leaseTimes(facts, now)
+  const { tenantId, productId, license, device, file } = facts
+  const { issued, expires } = file
+    ? { issued: unixSeconds(file.issuedAt), expires: unixSeconds(file.endsAt) }
+    : leaseTimes(facts, now)
   const claims = {
     iat: timeOf(issued),
     nbf: timeOf(issued - clocksDifferS),
     exp: timeOf(expires),
-    serial: nextSerial(now),
+    serial: file?.serial ?? nextSerial(now),
+    ...(file && { file: file.fileId, nonce: file.nonce }),
     license_id: facts.licenseId,
     license_key_hash: facts.keyHash,
     instance_id: facts.instanceId,
@@ -34,17 +45,10 @@ export async function signLease2(
     status: facts.status,
     entitlements: Object.fromEntries(facts.entitlements.toSorted().map((name) => [name, true])),
     license_expires_at: license.expiresAt === null ? null : timeOf(Date.parse(license.expiresAt) / 1000),
+    ...(license.updatesUntil !== null && { updates_until: timeOf(Date.parse(license.updatesUntil) / 1000) }),
   }
-  const message = JSON.stringify(claims)
-  const footer = JSON.stringify({ kid: key.kid })
-  const assertion = `keyledger:lease2:${tenantId}:${productId}`
-  const signature = await signer.sign(tenantId, key, bytesToSign(message, footer, assertion))
-  return tokenOf(message, footer, signature)
+  return signStatement(signer, tenantId, key, claims, `keyledger:lease2:${tenantId}:${productId}`)
 }
-
-/** RFC 3339 in whole seconds, as the registered claims of PASETO have it. */
-const timeOf = (seconds: number): string =>
-  new Date(Math.floor(seconds) * 1000).toISOString().replace('.000Z', 'Z')
 
 let lastSerial = 0
 

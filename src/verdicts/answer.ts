@@ -4,6 +4,7 @@ import { nextOverrideEnd } from '../domain/customers/overrides.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { type Expiry, graceUntilAt, graceUntilOf } from '../domain/licenses/grace.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
+import { isCovered } from '../domain/licenses/updates.ts'
 import type { RefusalCode } from '../domain/refusal.ts'
 import { NoSuchProduct, StateUnreadable } from './errors.ts'
 
@@ -19,7 +20,7 @@ export type RuntimeStatus =
   | 'plan_limit'
 
 /** Why a call is refused: the status, or more exactly where the status does not tell. */
-export type RefusedReason = RuntimeStatus | 'suspended'
+export type RefusedReason = RuntimeStatus | 'suspended' | 'build_not_covered'
 
 export type Verdict = {
   status: RuntimeStatus
@@ -31,7 +32,9 @@ export type Verdict = {
   /** The end of the grace, in Unix seconds, while an active license is past its expiry. */
   graceUntil?: number
   /** Why it is not valid, where the status alone does not say it. */
-  reason?: 'suspended'
+  reason?: 'suspended' | 'build_not_covered'
+  /** The last moment of a build that the license covers; null when it covers every one, and where it is not shown. */
+  updatesUntil: string | null
 }
 
 /** The answer to a key that cannot exist, because its check character is wrong. */
@@ -44,11 +47,17 @@ const defaultRevalidateSeconds = 3600
 /**
  * The answer to a device, from the result of a key look-up. A revoked and an unknown license differ only in
  * their status: no expiry, no entitlements. A suspended one is `inactive`, with a reason of its own. An expired license is `expired` whether or not the device has a
- * seat; fallback entitlements are only for devices with a seat.
+ * seat; fallback entitlements are only for devices with a seat. A build that the license does not cover is `inactive` as well.
  * @param seatNeeded false ignores the device and returns the status of the license
+ * @param builtAt when the app was built, in the format of the log; null when it is not known
  * @throws NoSuchProduct; StateUnreadable when part of the license's history cannot be read
  */
-export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: string): Verdict {
+export function verdictOn(
+  lookup: KeyLookupResult,
+  seatNeeded: boolean,
+  now: string,
+  builtAt: string | null = null,
+): Verdict {
   if (lookup.kind === 'no product') {
     throw new NoSuchProduct()
   }
@@ -60,6 +69,7 @@ export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: str
   const { license } = lookup
   const status = statusAt(license, now)
   if (status === 'revoked') return nothing('revoked', later)
+  const { updatesUntil } = license
   const expiresAt = license.expiresAt === null ? null : unixSeconds(license.expiresAt)
   if (status === 'suspended') {
     return {
@@ -68,15 +78,21 @@ export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: str
       entitlements: [],
       revalidateAfter: later,
       reason: 'suspended',
+      updatesUntil,
     }
   }
   if (status !== 'expired' && seatNeeded && !lookup.seated) {
     const revalidateAfter = Math.min(later, ...secondsOf(...endsOf(status, lookup, now)))
-    return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter }
+    return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter, updatesUntil }
+  }
+  if (status !== 'expired' && !isCovered(license, builtAt)) {
+    const reason = 'build_not_covered'
+    return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter: later, reason, updatesUntil }
   }
   return {
     status,
     expiresAt,
+    updatesUntil,
     entitlements: entitlementsFor(status, lookup, now),
     revalidateAfter: Math.min(later, ...endsAhead(status, lookup, now)),
     ...graceOf(status, license, now),
@@ -116,6 +132,7 @@ const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
   license_revoked: 'revoked',
   license_suspended: 'inactive',
   license_expired: 'expired',
+  build_not_covered: 'inactive',
   license_reminted: 'reminted',
   seat_limit_reached: 'seat_limit_reached',
   plan_limit: 'plan_limit',
@@ -123,7 +140,7 @@ const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
 
 /** The reason of an activation that the rules refuse; undefined for a refusal that is not a status. */
 export const reasonOfRefusal = (code: RefusalCode): RefusedReason | undefined =>
-  code === 'license_suspended' ? 'suspended' : statusOfRefusal(code)
+  code === 'license_suspended' ? 'suspended' : code === 'build_not_covered' ? code : statusOfRefusal(code)
 
 /** Whether an activation with this status gives the device a seat. */
 export const isSeating = (status: RuntimeStatus): status is 'active' | 'fallback' =>
@@ -134,4 +151,5 @@ const nothing = (status: RuntimeStatus, revalidateAfter: number): Verdict => ({
   expiresAt: null,
   entitlements: [],
   revalidateAfter,
+  updatesUntil: null,
 })

@@ -26,6 +26,7 @@ export const whenSent: Record<WebhookEventName, string> = {
   'license.unlinked': 'A license was unlinked from its customer',
   'license.holder_erased': 'The personal data of the holder of a license was erased',
   'license.revocation_undone': 'The revocation of a license was undone',
+  'license.updates_extended': 'A later payment extended the period in which a license covers new builds',
   'license.expiring':
     'A license expires in so many days: by the setting `expiringNotice` of its product, or 14 and 3 days before',
 }
@@ -66,6 +67,10 @@ const terms = {
     example: 5,
   }),
   expires_at: unixSeconds.nullable().meta({ description: 'The expiry in Unix seconds; null is perpetual' }),
+  updates_until: unixSeconds.nullable().optional().meta({
+    description:
+      'The last moment of a build that the license covers, in Unix seconds; null when it covers every build. Absent when the event does not set it',
+  }),
 }
 
 const customer = {
@@ -120,6 +125,11 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
   'license.unlinked': customer,
   'license.holder_erased': {},
   'license.revocation_undone': {},
+  'license.updates_extended': {
+    updates_until: unixSeconds.meta({
+      description: 'The last moment of a build that the license covers, in Unix seconds',
+    }),
+  },
   'license.expiring': {
     expires_at: unixSeconds.meta({ description: 'The expiry in Unix seconds' }),
     days_before: z.int().meta({

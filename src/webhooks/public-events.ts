@@ -73,7 +73,7 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
     case 'LicenseMinted':
     case 'LicenseImported':
       return name === 'license.issued'
-        ? { source: issued.source, ...termsIn(terms, issued.expiresAt) }
+        ? { source: issued.source, ...termsIn(terms, issued.expiresAt, issued.updatesUntil) }
         : { key: key ?? null, session_id: sessionId ?? issued.saleId }
     case 'DeviceActivated':
       return {
@@ -89,9 +89,12 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
       }
     case 'LicenseTermsChanged':
     case 'LicenseEdited':
+      return termsIn(terms, event.data.expiresAt, event.data.updatesUntil)
     case 'SubscriptionEnded':
     case 'LicenseStarted':
       return termsIn(terms, event.data.expiresAt)
+    case 'UpdatesExtended':
+      return { updates_until: unixSeconds(event.data.updatesUntil) }
     case 'CustomerLinked':
     case 'CustomerUnlinked':
       return { customer_id: event.data.customerId }
@@ -110,10 +113,16 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
   }
 }
 
-const termsIn = ({ quantity, deviceLimit }: DeliveryContent['terms'], expiresAt: string | null) => ({
+/** @param updatesUntil undefined where the event does not set it */
+const termsIn = (
+  { quantity, deviceLimit }: DeliveryContent['terms'],
+  expiresAt: string | null,
+  updatesUntil?: string | null,
+) => ({
   quantity,
   device_limit: deviceLimit,
   expires_at: expiresAt && unixSeconds(expiresAt),
+  ...(updatesUntil !== undefined && { updates_until: updatesUntil && unixSeconds(updatesUntil) }),
 })
 
 /** The payloads of several deliveries for display, with the key masked as in the list of licenses. */

@@ -51,6 +51,8 @@ function particulars(event: WebhookEventName, created: number): Partial<Payload>
       return { customer_id: 'cus_test' }
     case 'license.refunded':
       return { sale_id: 'pi_test', amount: 4900, total_refunded: 4900, currency: 'usd' }
+    case 'license.updates_extended':
+      return { updates_until: created + yearSeconds }
     case 'license.reinstated':
       return { sale_id: 'pi_test' }
     case 'license.expired':

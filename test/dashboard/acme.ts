@@ -111,6 +111,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       'new-product': '/dashboard/new-product',
       'edit-product': '/dashboard/products/acme-editor/edit',
       'product-mail': '/dashboard/products/acme-editor/mail',
+      'product-releases': '/dashboard/products/acme-editor/releases',
       selling: '/dashboard/products/acme-editor/selling',
       'sdk-key': '/dashboard/settings/sdk-key',
       'test-mode': '/dashboard/products/acme-editor/test-mode',

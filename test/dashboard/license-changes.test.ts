@@ -4,6 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Mailer } from '../../src/mail/mailer.ts'
+import { memoryStorage } from '../../src/sdk/app/index.ts'
+import type { Keyset } from '../../src/sdk/index.ts'
+import { createOfflineClient } from '../../src/sdk/offline/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
 import { type Client, clientOf } from './client.ts'
@@ -75,6 +78,57 @@ test('a new key is mailed to the holder, whom the license must have', async () =
   const held = await make({ email: 'ada@example.com' })
   expect((await change(held.id, 'new-key', { sendKey: 'on' })).seen.status).toBe(200)
   expect(await page(held.id)).toContain('Key email requested')
+})
+
+describe('the license file of a device without a network', () => {
+  const machine = async () => {
+    const { tenantId } = tenant
+    const { body } = await api.ask('GET', `/${tenantId}/.well-known/service-keys`)
+    return createOfflineClient({
+      tenantId,
+      productId: 'mill',
+      keys: (body as Keyset).keys,
+      storage: memoryStorage(),
+      identity: () => ({ machineHash: Buffer.from('a hash of a mill').toString('base64url') }),
+      deviceName: 'Mill 3',
+      clock: { now: () => api.ledger.clock.now().getTime(), after: () => () => undefined },
+    })
+  }
+  beforeAll(() =>
+    makeProduct(api.ask, tenant.token, 'mill', {
+      keyTypes: [{ name: 'Mill', keyTypeId: 'mill', offlineFiles: { maxDays: 30, perSeatPerYear: 4 } }],
+    }),
+  )
+
+  test('is made from its request, keeps the seat taken, and is taken back with its release', async () => {
+    const { id, licenseKey } = await mint(api.ask, tenant.token, 'mill')
+    const mill = await machine()
+    expect(await page(id)).toContain('License file')
+    const wrong = await change(id, 'license-file', { request: 'hello' })
+    expect(wrong.seen.status).toBe(422)
+    expect(wordsOf(wrong.seen)).toContain('This is no request for this product.')
+    const { text } = await mill.createOfflineRequest(licenseKey)
+    expect(wordsOf((await change(id, 'license-file', { request: text, days: '31' })).seen)).toContain(
+      'The key type does not allow so many days.',
+    )
+    const { seen } = await change(id, 'license-file', { request: text, days: '30' })
+    expect(wordsOf(seen)).toContain('For Mill 3, good until')
+    const [file = ''] =
+      /-----BEGIN KEYLEDGER LICENSE[\s\S]*?-----END KEYLEDGER LICENSE-----/.exec(seen.text) ?? []
+    expect(await mill.importLicense(file)).toMatchObject({ ok: true })
+    expect(await page(id)).toContain('License file until')
+    const { devices } = (await read(id)) as { devices: { deviceId: string }[] }
+    const freed = await change(id, 'free-seat', { device: devices[0]?.deviceId ?? '' })
+    expect(wordsOf(freed.seen)).toContain('This device has a license file')
+    const release = await mill.release()
+    expect((await change(id, 'release-file', { release: release?.text ?? '' })).seen.status).toBe(303)
+    expect(await read(id)).toMatchObject({ seatsUsed: 0 })
+    expect(await page(id)).toContain('gave its license file back')
+  })
+
+  test('is offered only where the key type allows it', async () => {
+    expect(await page((await make()).id)).not.toContain('License file')
+  })
 })
 
 describe('the key of a license', () => {

@@ -152,6 +152,8 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/customers/:id/unlink': 'change_licenses',
   'GET /dashboard/customers/:id/entitlements': 'change_licenses',
   'POST /dashboard/customers/:id/entitlements': 'change_licenses',
+  'GET /dashboard/products/:id/releases': 'manage_products',
+  'POST /dashboard/products/:id/releases': 'manage_products',
   'GET /dashboard/products/:id/mail': 'manage_products',
   'POST /dashboard/products/:id/mail': 'manage_products',
   'POST /dashboard/products/:id/mail/test': 'manage_products',

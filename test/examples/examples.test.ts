@@ -3,7 +3,7 @@
  * the Electron app its licensing runs, in Node.
  */
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -70,6 +70,43 @@ test('the command line is licensed, works offline, and stops after a revocation'
   await revoke(id)
   api.ledger.clock.advance(1000)
   expect(await run(['export'])).toStrictEqual([1, 'The license was withdrawn: revoked.\n'])
+})
+
+test('a machine without a network goes from its request to a renewal and to giving its file back', async () => {
+  const { token, tenantId } = tenant
+  const offlineFiles = { maxDays: 30, perSeatPerYear: 4 }
+  await makeProduct(api.ask, token, 'mill', {
+    keyTypes: [{ name: 'Mill', keyTypeId: 'mill', entitlements: ['export'], offlineFiles }],
+  })
+  const { id, licenseKey } = await mint(api.ask, token, 'mill')
+  const { keys } = (await api.ask('GET', `/${tenantId}/.well-known/service-keys`)).body as { keys: object }
+  const run = async (...args: string[]) => {
+    const { stdout, stderr } = await host.start(['node', example('offline-app/main.js'), ...args], {
+      TENANT: tenantId,
+      PRODUCT: 'mill',
+      KEYS: JSON.stringify(keys),
+    }).finished
+    return stdout + stderr
+  }
+  const carried = (name: string) => readFileSync(join(project, name), 'utf8')
+  const answer = async () => {
+    await run('request', licenseKey)
+    const body = { request: carried('request.txt') }
+    const made = await api.ask('POST', `/v1/licenses/${id}/files`, { token, body })
+    writeFileSync(join(project, 'license.txt'), (made.body as { file: string }).file)
+  }
+  expect(await run()).toContain('No license')
+  await answer()
+  const former = carried('license.txt')
+  expect(await run('import', 'license.txt')).toMatch(/^Licensed until 20.*, with export\.$/m)
+  await answer()
+  expect(await run('import', 'license.txt')).toContain('Licensed until')
+  writeFileSync(join(project, 'former.txt'), former)
+  expect(await run('import', 'former.txt')).toContain('cannot be used here: not_asked')
+  expect(await run('release')).toContain('Carry release.txt')
+  expect(await run()).toContain('was given back')
+  const body = { release: carried('release.txt') }
+  expect((await api.ask('POST', `/v1/licenses/${id}/files/release`, { token, body })).status).toBe(200)
 })
 
 type Licensing = {

@@ -120,6 +120,10 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
     { name: 'Other' },
   ],
   'DELETE /v1/products/{productId}/key-types/{keyTypeId}': ['/v1/products/editor/key-types/forever'],
+  'PUT /v1/products/{productId}/releases': [
+    '/v1/products/editor/releases',
+    { releases: [{ version: '1', builtAt: '2026-03-01T00:00:00.000Z' }] },
+  ],
   'PUT /v1/products/{productId}/mail': ['/v1/products/editor/mail', { subject: 'Your key' }],
   'PUT /v1/portal': ['/v1/portal', { enabled: true }],
   'PUT /v1/portal/logo': ['/v1/portal/logo', { data: 'iVBORw0KGgo=' }],

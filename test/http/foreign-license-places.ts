@@ -198,6 +198,29 @@ export const licensePlaces: readonly Place[] = [
     }),
   ],
   [
+    'listing the files of a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/files` }),
+  ],
+  [
+    'making a license file',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/files`,
+      body: { request: 'v4.public.x.y' },
+    }),
+  ],
+  [
+    'taking a license file back',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/files/release`,
+      body: { release: 'v4.public.x.y' },
+    }),
+  ],
+  [
     'suspending a license',
     404,
     (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/suspend`, body: {} }),

@@ -9,6 +9,12 @@ export const otherPlaces: readonly Place[] = [
     (which) => ({ method: 'PATCH', url: `/v1/products/${which}`, body: { name: 'Mine' } }),
   ],
   ['sending a test mail', 404, (which) => ({ method: 'POST', url: `/v1/products/${which}/mail/test` })],
+  ['listing releases', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/releases` })],
+  [
+    'replacing the list of releases',
+    404,
+    (which) => ({ method: 'PUT', url: `/v1/products/${which}/releases`, body: { releases: [] } }),
+  ],
   ['reading the mail settings', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/mail` })],
   [
     'setting the mail settings',

@@ -29,8 +29,8 @@ const Operation = z.looseObject({
 })
 const Description = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), Operation)) })
 
-/** Invalid telemetry is dropped, so that it does not keep the app from its license. */
-const dropped = new Set(['app_version', 'sdk_version', 'platform', 'sdk'])
+/** What an app says of itself and its build is dropped where it is invalid, so that it does not keep the app from its license. */
+const dropped = new Set(['app_version', 'sdk_version', 'platform', 'sdk', 'app_built_at', 'app_channel'])
 /** Keys are copied with line breaks; templates and notes have several lines. */
 const severalLines = new Set(['license_key', 'licenseKey', 'text', 'html', 'metadata'])
 

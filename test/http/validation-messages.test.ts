@@ -58,7 +58,11 @@ afterAll(() => api.close())
 /** An import answers for each row, and what apps say about themselves is left out instead. */
 const accepts = ({ path, field, body }: WrongRequest) =>
   (path === '/v1/licenses/import' && field !== 'body' && JSON.stringify(body).includes('"licenses":[')) ||
-  (path.startsWith('/{tenantId}/') && ['app_version', 'sdk_version', 'platform', 'sdk'].includes(field))
+  (isOfApps(path) &&
+    ['app_version', 'sdk_version', 'platform', 'sdk', 'app_built_at', 'app_channel'].includes(field))
+
+const isOfApps = (path: string) =>
+  path.startsWith('/{tenantId}/') || /^\/v1\/licenses\/(activate|validate)$/.test(path)
 
 /** It answers with the codes of OAuth. */
 const isOAuth = ({ path }: WrongRequest) => path.startsWith('/v1/login/device')

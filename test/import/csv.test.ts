@@ -134,7 +134,7 @@ describe('a license that cannot be taken', () => {
     ['OLD-1111,a,,,,,,paused,,,', 'The status paused is not active, suspended, expired, revoked.'],
     [
       'OLD-1111,a,,,,2024-02-30,,,,,',
-      'createdAt and expiresAt must be dates such as 2026-11-21 or 2026-11-21T09:30:00Z.',
+      'createdAt, expiresAt and updatesUntil must be dates such as 2026-11-21 or 2026-11-21T09:30:00Z.',
     ],
     ['OLD-1111,a,,,,,,,0,,', 'seats and quantity must be whole numbers from 1; seats may be unlimited.'],
     [

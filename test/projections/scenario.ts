@@ -87,7 +87,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
     const found = await ports.findForRuntime(params)
     if (found.kind !== 'license') return
     if (step.do === 'activate') {
-      await activateDevice(ports, found, params, { name: 'A device', plan }, origin)
+      await activateDevice(ports, found, params, { name: 'A device', plan, builtAt: null }, origin)
     } else await deactivateDevice(ports, found, params, origin)
   }
 

@@ -71,6 +71,14 @@ create table key_types (
   primary key (tenant_id, product_id, key_type_id)
 );
 
+create table product_releases (
+  tenant_id text not null,
+  product_id text not null,
+  revision int not null,
+  releases json not null,
+  primary key (tenant_id, product_id)
+);
+
 create table tokens (
   stream text not null,
   revision int not null,
@@ -145,6 +153,7 @@ create table licenses (
   key_mail_asked_at timestamptz,
   freed_by_customer_at json not null,
   device_subjects json not null,
+  files_by_day json,
   revoked_at timestamptz,
   revoked_reason text,
   revoked_cause text,
@@ -161,6 +170,8 @@ create table licenses (
   test boolean not null,
   metadata json not null,
   created_at timestamptz not null,
+  updates_until timestamptz,
+  updates_paid_at timestamptz,
   primary key (license_id)
 ) with (fillfactor = 85);
 create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
@@ -226,6 +237,7 @@ create table devices (
   former jsonb,
   in_two_places_at timestamptz,
   given_name jsonb,
+  files jsonb,
   status text not null,
   activated_at timestamptz not null,
   deactivated_at timestamptz,
@@ -235,6 +247,7 @@ create index devices_by_instance on devices (instance_id, license_id);
 create index devices_by_name on devices (license_id, name) where status = 'active';
 create index devices_by_identity on devices using gin (identity jsonb_path_ops) where status = 'active' and identity is not null;
 create index devices_by_install on devices (license_id, install_id) where status = 'active' and install_id is not null;
+create index devices_with_files on devices (tenant_id) where files is not null;
 create index devices_by_age on devices (tenant_id, activated_at desc, license_id desc, device_id desc);
 create index devices_by_own_id on devices (tenant_id, device_id text_pattern_ops, activated_at desc);
 create index devices_by_any_name on devices (tenant_id, lower(name) text_pattern_ops);

@@ -46,6 +46,7 @@ beforeAll(async () => {
   await makeProduct(api.ask, shop.token, 'app', {
     keyTypes: [
       { name: 'Pro', keyTypeId: 'pro', deviceLimit: 3, entitlements: ['pro'] },
+      { name: 'Updated', keyTypeId: 'updated', updates: { count: 1, unit: 'year' } },
       {
         name: 'Soft',
         keyTypeId: 'soft',
@@ -156,6 +157,9 @@ async function soldLicenses(): Promise<void> {
   const ended = purchase('ended', { sold: { productId: 'editor', keyTypeId: 'forever' }, quantity: 2 })
   await shop.tell(ended.sold())
   await shop.tell(ended.ended(month.second))
+  const updated = purchase('updated', { sold: { productId: 'app', keyTypeId: 'updated' } })
+  await shop.tell(updated.sold())
+  await shop.tell(updated.renewed('in_2', month.second))
   await send('POST', '/v1/products/editor/test-mode', {
     publishableKey: 'pk_test_1',
     secretKey: 'sk_test_1',
@@ -249,6 +253,8 @@ test('an event without an entry changes nothing that a license shows', async () 
     'DeviceInTwoPlaces',
     'DeviceNamed',
     'KeyMailAsked',
+    'LicenseFileIssued',
+    'LicenseFileReleased',
     'ReasonGiven',
     'SaleFollowed',
     'SeatFreedByCustomer',

@@ -6,19 +6,28 @@ import type { DeviceClaim } from '../../domain/licenses/marks.ts'
 import { statusAt } from '../../domain/licenses/status.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { licenseStream } from '../../domain/streams.ts'
-import { unavailable } from '../../http/problem.ts'
+import { buildIn } from '../../http/licenses/builds.ts'
+import { Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { reasonOfRefusal } from '../../verdicts/answer.ts'
+import { type Build, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { expiryIn } from './expiry.ts'
 import { type Held, leaseFor, requireLeases } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
-import { type AppCall, noSuchLicense, recordRefused, recordUnknownKey, refuse } from './refusals.ts'
+import {
+  type AppCall,
+  noSuchLicense,
+  notCoveredWords,
+  recordRefused,
+  recordUnknownKey,
+  refuse,
+} from './refusals.ts'
 import {
   activateIn,
   activateOut,
@@ -91,18 +100,13 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
       const { licenseId } = found.license
       const asking = { client, origin, log: request.log }
       await requireLeases(ports, asking)
-      const instance = { platform: telemetry.platform, plan, atLeast: client.product.componentsAtLeast }
-      const { instanceId, license, isInTwoPlaces } = await activateInstance(
-        ports,
-        found,
-        question,
-        instance,
-        origin,
-      ).catch((error: unknown) => {
-        const reason = error instanceof Refusal ? reasonOfRefusal(error.code) : undefined
-        if (reason !== undefined) recordRefused(ports, call, licenseId, reason)
-        return refuse(error)
-      })
+      const build = buildIn(reported)
+      const { platform } = telemetry
+      const instance = { platform, plan, atLeast: client.product.componentsAtLeast, builtAt: build.builtAt }
+      const activation = activateInstance(ports, found, question, instance, origin)
+      const { instanceId, license, isInTwoPlaces } = await activation.catch((error: unknown) =>
+        refuseFound(ports, call, found, build, error),
+      )
       if (isInTwoPlaces) recordRefused(ports, call, licenseId, 'in_two_places')
       if (installId !== null) ports.installs.convert({ tenantId, productId, instanceId: installId })
       ports.usage.count(tenantId, productId, 'activations')
@@ -134,6 +138,21 @@ async function findToActivate(
   return { found: requireFound(result), question }
 }
 
+/** Records what refuses an activation, and says for a build that is not covered which one is. @throws Problem, or the error */
+async function refuseFound(
+  ports: ClientPorts,
+  call: AppCall,
+  { license: { licenseId, updatesUntil } }: FoundInstance,
+  { channel }: Build,
+  error: unknown,
+): Promise<never> {
+  const reason = error instanceof Refusal ? reasonOfRefusal(error.code) : undefined
+  if (reason !== undefined) recordRefused(ports, call, licenseId, reason)
+  if (reason !== 'build_not_covered' || updatesUntil === null) return refuse(error)
+  const details = { reason, ...(await notCoveredAnswer(ports, call.client, updatesUntil, channel)) }
+  throw new Problem(422, 'invalid_request', notCoveredWords, {}, details, reason)
+}
+
 async function activatedAnswer(
   ports: ClientPorts,
   asking: SettingsRequest,
@@ -146,6 +165,7 @@ async function activatedAnswer(
     activated: true as const,
     instance_id: held.instanceId,
     ...expiryIn(status, found.license, now),
+    ...updatesShown(found.license.updatesUntil),
     ...(await leaseFor(ports, asking, found, { ...held, status }, now)),
   }
 }

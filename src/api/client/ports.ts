@@ -8,6 +8,7 @@ export type ClientPorts = Ports<
   | 'findForInstanceValidate'
   | 'findInstall'
   | 'findInstance'
+  | 'findProduct'
   | 'installs'
   | 'keyHashing'
   | 'machineReports'

@@ -6,13 +6,18 @@ import type { CallName } from '../../usage/refusals.ts'
 import { type RefusedReason, reasonOfRefusal } from '../../verdicts/answer.ts'
 import type { Client } from './client.ts'
 
+/** Why a build is not covered, for people. */
+export const notCoveredWords = 'the license does not cover this build; use an older one or extend its updates'
+
 /** The responses to refused activations. The client contract has its own statuses. */
 const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> = {
   license_revoked: [422, 'license revoked'],
   license_suspended: [422, 'license suspended'],
   license_expired: [422, 'license expired'],
+  build_not_covered: [422, notCoveredWords],
   license_reminted: [422, 'this license was reminted; ask the vendor for its new key'],
   seat_limit_reached: [422, 'activation limit reached; deactivate another device first'],
+  seat_has_file: [422, 'the device has a license file and may go on without a network until it ends'],
   plan_limit: [402, "the vendor's plan allows no more active devices"],
 }
 

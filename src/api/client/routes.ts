@@ -7,6 +7,7 @@ import { deactivateRoute } from './deactivate.ts'
 import { keysetRoute } from './keyset.ts'
 import type { ClientPorts } from './ports.ts'
 import { validateRoute } from './validate.ts'
+import { withdrawnRoute } from './withdrawn.ts'
 
 /** The client interface: called by apps on users' machines with the SDK key that they ship with. */
 export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientAuthority): void {
@@ -17,4 +18,5 @@ export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientA
   beaconRoutes(app, ports, clientLimits)
   configRoute(app, ports)
   keysetRoute(app, ports)
+  withdrawnRoute(app, ports)
 }

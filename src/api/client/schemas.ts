@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { maxComponents } from '../../domain/licenses/marks.ts'
+import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
+import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import {
   type Answer,
   type ErrorStatus,
@@ -102,10 +103,8 @@ export const asItStands = { serializerCompiler: () => (answered: unknown) => JSO
 export const clientErrors = (...statuses: ErrorStatus[]) =>
   withLimits(errorsWith(errorBody, 401, 403, 404, ...statuses))
 
-const hashOfApp = z.string().regex(/^[A-Za-z0-9+/=_-]{16,128}$/, 'must be 16 to 128 of A-Z a-z 0-9 + / = _ -')
-
 /** How an app names the machine that it runs on. */
-export const machineHash = hashOfApp.meta({
+export const machineHash = HashOfApp.meta({
   description: 'An identifier of the machine, hashed by the app; stored only as a keyed hash',
   example: 'q1Zb0v3mTn8m4kW2Xw9yBQ==',
 })
@@ -113,16 +112,12 @@ export const machineHash = hashOfApp.meta({
 /** By what the machine is recognized: none of it is stored as it is sent. */
 const machineShape = {
   machine_hash: machineHash.optional(),
-  device: z
-    .record(z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be lowercase letters, digits and _'), hashOfApp)
-    .refine((parts) => Object.keys(parts).length <= maxComponents, `has at most ${maxComponents} components`)
-    .optional()
-    .meta({
-      description:
-        'The components of the machine by name, such as `board`, `disk`, `mac`, `os` and `tpm`, each hashed by the app like `machine_hash`: ' +
-        'a device whose machine hash has changed is recognized by most of its components',
-      example: { board: 'Zm9vYmFyYmF6cXV4MTIzNA==', disk: 'bm90IHRoZSBzYW1lIGRpc2s=' },
-    }),
+  device: ComponentsOfApp.optional().meta({
+    description:
+      'The components of the machine by name, such as `board`, `disk`, `mac`, `os` and `tpm`, each hashed by the app like `machine_hash`: ' +
+      'a device whose machine hash has changed is recognized by most of its components',
+    example: { board: 'Zm9vYmFyYmF6cXV4MTIzNA==', disk: 'bm90IHRoZSBzYW1lIGRpc2s=' },
+  }),
 }
 
 /** Which form of lease an app understands. */
@@ -156,6 +151,7 @@ export const activateIn = z.object({
     .meta({ description: 'The id that this device was given by an earlier activation, if it still has it' }),
   ...machineShape,
   lease_version: leaseVersion,
+  ...buildShape,
   receipt: z.boolean().optional().meta({
     description: 'Whether to answer with a proof that the license is in the signed log; may take two seconds',
   }),
@@ -167,6 +163,7 @@ export const validateIn = z.object({
   instance_id: text(256),
   ...machineShape,
   lease_version: leaseVersion,
+  ...buildShape,
   ...telemetryShape,
 })
 
@@ -218,6 +215,7 @@ export const activateOut = z.object({
   }),
   license_expires_at: licenseExpiresAt,
   ...graceShape,
+  updates_until: updatesOutShape.updates_until,
   ...leaseShape,
   receipt: receiptOut
     .nullable()
@@ -233,10 +231,19 @@ export const validateOut = z.object({
   valid: z.boolean().meta({ description: 'Whether the license is active', example: true }),
   error: z.string().optional().meta({
     description:
-      'Why it is not valid, for people. Absent unless it is suspended or has expired without a fallback',
+      'Why it is not valid, for people. Absent unless it is suspended, has expired without a fallback or does not cover the build',
   }),
+  status: z
+    .literal('inactive')
+    .optional()
+    .meta({ description: 'Only where the license does not cover the build; then there is no lease' }),
+  reason: z
+    .literal('build_not_covered')
+    .optional()
+    .meta({ description: 'For programs. Only where the license does not cover the build' }),
   license_expires_at: licenseExpiresAt,
   ...graceShape,
+  ...updatesOutShape,
   ...leaseShape,
   ...settingsShape,
 })
@@ -246,6 +253,7 @@ const refusedReason = z
     'revoked',
     'suspended',
     'expired',
+    'build_not_covered',
     'reminted',
     'inactive',
     'not_found',
@@ -271,7 +279,7 @@ const signedRefusal = z.object({
 })
 
 /** A refused activation or deactivation. */
-export const activateRefusal = errorBody.extend({ reason: refusedReason }).meta({
+export const activateRefusal = errorBody.extend({ reason: refusedReason, ...updatesOutShape }).meta({
   id: 'ClientRefusal',
   description: 'Why a license refuses a call of an app',
   example: { error: 'license revoked', reason: 'revoked' },

@@ -1,9 +1,13 @@
 import type { FastifyReply } from 'fastify'
+import type { z } from 'zod'
 import type { InstanceKeyResult, LicenseOnInstance } from '../../../projections/licenses/instance-validate.ts'
 import { identifyDevice } from '../../commands/devices/identify.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
-import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
+import { unixSeconds } from '../../domain/licenses/expiry.ts'
+import { givesSeats, type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
+import { isCovered } from '../../domain/licenses/updates.ts'
+import { buildIn } from '../../http/licenses/builds.ts'
 import { Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
@@ -12,6 +16,7 @@ import { hasChanged } from '../../usage/device-telemetry.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { onlyPlain } from '../../vault/key-hashing.ts'
 import type { RefusedReason } from '../../verdicts/answer.ts'
+import { type Build, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
 import {
   admitClient,
   admitClientAs,
@@ -25,7 +30,14 @@ import { answerPreflight } from './edge.ts'
 import { expiryIn } from './expiry.ts'
 import { leaseFor, refusalFor } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
-import { type AppCall, clientProblemOf, noSuchLicense, recordRefused, recordUnknownKey } from './refusals.ts'
+import {
+  type AppCall,
+  clientProblemOf,
+  noSuchLicense,
+  notCoveredWords,
+  recordRefused,
+  recordUnknownKey,
+} from './refusals.ts'
 import {
   asItStands,
   clientPlace,
@@ -77,52 +89,85 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
       const verdict = verdictOn(result, now)
       const settings = settingsOf(ports, asking, now)
       const { instance_id: instanceId, license_key: key } = request.body
-      const telemetry = telemetryFrom(request.body)
       const device = { id: instanceId, name: null }
-      const refusedCall: AppCall = { client, call: 'validate', key, device, telemetry }
+      const call: AppCall = { client, call: 'validate', key, device, telemetry: telemetryFrom(request.body) }
       if ('problem' in verdict) {
         ports.usage.count(tenantId, productId, 'rejected')
-        if (result.kind === 'no license') recordUnknownKey(ports, refusedCall)
-        else recordRefused(ports, refusedCall, result.licenseId, verdict.reason)
+        if (result.kind === 'no license') recordUnknownKey(ports, call)
+        else recordRefused(ports, call, result.licenseId, verdict.reason)
         const { status, code, message } = verdict.problem
         const { reason } = verdict
         const known = result.kind !== 'no license'
         const refusal = known
           ? await refusalFor(ports, asking, { keyHash, instanceId, reason }, now)
           : undefined
-        throw new Problem(
-          status,
-          code,
-          message,
-          {},
-          {
-            reason,
-            ...(refusal && { refusal }),
-            ...(await settings),
-          },
-        )
+        const details = { reason, ...(refusal && { refusal }), ...(await settings) }
+        throw new Problem(status, code, message, {}, details)
       }
-      const { status, found } = verdict
-      if (hasChanged(telemetry, found.telemetry, ports.now())) {
-        ports.telemetry.record({ instanceId, licenseId: found.licenseId }, telemetry)
-      }
-      const said = machineIn(request.body)
-      if (said !== undefined) noteMachine(ports, asking, refusedCall, { ...found, instanceId, said })
-      const { lease_version: version } = request.body
-      const held = { licenseId: found.licenseId, keyHash, instanceId, status, version, device: said }
-      const lease = await leaseFor(ports, asking, found, held, now)
-      const valid = status === 'active'
-      ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
-      if (!valid) recordRefused(ports, refusedCall, found.licenseId, status)
-      return {
-        valid,
-        ...((status === 'expired' || status === 'suspended') && { error: `license ${status}` }),
-        ...expiryIn(status, found.license, now),
-        ...lease,
-        ...(await settings),
-      }
+      const answered = await answerTo(ports, asking, call, { ...verdict, keyHash }, request.body, now)
+      return { ...answered, ...(await settings) }
     },
   )
+}
+
+/** Notes what the app says of its device, and answers for a license that was found on it: all but the settings. */
+async function answerTo(
+  ports: ClientPorts,
+  asking: SettingsRequest,
+  call: AppCall,
+  { status, found, keyHash }: { status: LicenseStatus; found: LicenseOnInstance; keyHash: string },
+  body: z.infer<typeof validateIn>,
+  now: string,
+) {
+  const { client, telemetry } = call
+  const { tenantId, productId } = client
+  const { licenseId } = found
+  const { instance_id: instanceId, lease_version: version } = body
+  if (hasChanged(telemetry, found.telemetry, ports.now())) {
+    ports.telemetry.record({ instanceId, licenseId }, telemetry)
+  }
+  const said = machineIn(body)
+  if (said !== undefined) noteMachine(ports, asking, call, { licenseId, instanceId, said })
+  const build = buildIn(body)
+  if (givesSeats(status) && !isCovered(found.license, build.builtAt)) {
+    ports.usage.count(tenantId, productId, 'rejected')
+    recordRefused(ports, call, licenseId, 'build_not_covered')
+    return notCovered(ports, client, found, build)
+  }
+  const held = { licenseId, keyHash, instanceId, status, version, device: said }
+  const lease = await leaseFor(ports, asking, found, held, now)
+  const valid = status === 'active'
+  ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
+  if (!valid) recordRefused(ports, call, licenseId, status)
+  return {
+    valid,
+    ...((status === 'expired' || status === 'suspended') && { error: `license ${status}` }),
+    ...expiryIn(status, found.license, now),
+    ...updatesShown(found.license.updatesUntil),
+    ...lease,
+  }
+}
+
+const expiryShown = ({ license: { expiresAt } }: LicenseOnInstance): number | null =>
+  expiresAt === null ? null : unixSeconds(expiresAt)
+
+/** The answer to a build that the license does not cover. Without a lease: one of an older build on the device stays good. */
+async function notCovered(
+  ports: ClientPorts,
+  client: AppCall['client'],
+  found: LicenseOnInstance,
+  { channel }: Build,
+) {
+  const { updatesUntil } = found.license
+  if (updatesUntil === null) throw new Error('every build is covered')
+  return {
+    valid: false,
+    error: notCoveredWords,
+    status: 'inactive' as const,
+    reason: 'build_not_covered' as const,
+    license_expires_at: expiryShown(found),
+    ...(await notCoveredAnswer(ports, client, updatesUntil, channel)),
+  }
 }
 
 /** A suspended tenant's licenses do not change. */

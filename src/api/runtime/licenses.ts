@@ -3,9 +3,10 @@ import type { KeyLookupResult, RuntimeLookupResult } from '../../../projections/
 import { activateDevice, deactivateDevice } from '../../commands/devices/devices.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
-import { Refusal } from '../../domain/refusal.ts'
+import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import { type Authority, admitAs, type Caller, callerIn, tokenHashIn } from '../../http/authenticate.ts'
 import { runOriginOf, runPorts } from '../../http/idempotency.ts'
+import { buildIn } from '../../http/licenses/builds.ts'
 import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import { refuseAllButPost } from '../../http/wrong-method.ts'
@@ -15,11 +16,13 @@ import {
   isSeating,
   type RefusedReason,
   type RuntimeStatus,
+  reasonOfRefusal,
   statusOfRefusal,
   unknownKey,
   type Verdict,
   verdictOn,
 } from '../../verdicts/answer.ts'
+import { type NotCovered, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
 import { createFindLicense, type FindLicense } from './find-license.ts'
 import {
   activateIn,
@@ -33,6 +36,7 @@ import {
 
 /** What the routes of the runtime interface use. */
 export type RuntimePorts = Ports<
+  | 'db'
   | 'execute'
   | 'findForRuntime'
   | 'findForValidate'
@@ -58,6 +62,9 @@ export function runtimeRoutes(app: ZodApp, ports: RuntimePorts, authority: Autho
 
 type Input = { product_id: string; license_key: string; device_id?: string | undefined }
 
+/** What the caller says of the app. */
+type AppIn = Parameters<typeof buildIn>[0] & { app_version?: string | undefined }
+
 /** @returns undefined without a lookup when the check character shows that the key was never issued */
 async function find(ports: Ports<'findForRuntime' | 'keyHashing'>, caller: Caller, input: Input) {
   const key = readKey(input.license_key)
@@ -73,7 +80,7 @@ async function find(ports: Ports<'findForRuntime' | 'keyHashing'>, caller: Calle
 
 function validateRoute(
   app: ZodApp,
-  ports: Ports<'findForValidate' | 'findToken' | 'keyHashing' | 'now' | 'refusals' | 'usage'>,
+  ports: Ports<'db' | 'findForValidate' | 'findToken' | 'keyHashing' | 'now' | 'refusals' | 'usage'>,
   authority: Authority,
 ): void {
   const findLicense = createFindLicense(ports, authority)
@@ -98,15 +105,17 @@ function validateRoute(
       },
     },
     async (request, reply) => {
-      const { device_id } = request.body
-      const verdict = await verdictFor(ports, authority, findLicense, reply, request.body)
+      const { product_id: productId, device_id } = request.body
+      const { tenantId, verdict } = await verdictFor(ports, authority, findLicense, reply, request.body)
       const valid = verdict.status === 'active'
+      const updates = updatesIn(ports, { tenantId, productId }, request.body, verdict)
       return {
         valid,
         ...shown(verdict),
         ...graceIn(verdict),
         device_id: device_id ?? null,
         ...(!valid && { reason: verdict.reason ?? verdict.status }),
+        ...(updates && (await updates)),
       }
     },
   )
@@ -118,8 +127,8 @@ async function verdictFor(
   authority: Authority,
   findLicense: FindLicense,
   reply: FastifyReply,
-  input: Input,
-): Promise<Verdict> {
+  input: Input & AppIn,
+): Promise<{ tenantId: string; verdict: Verdict }> {
   const { product_id: productId, license_key, device_id } = input
   const now = momentOf(ports)
   const tokenHash = tokenHashIn(reply.request)
@@ -128,15 +137,27 @@ async function verdictFor(
     const caller = await admitAs(authority, reply, tokenHash, await ports.findToken(tokenHash), now)
     const verdict = unknownKey(now)
     recordRefusal(ports, caller.tenantId, 'validate', input, undefined, verdict.status)
-    return verdict
+    return { tenantId: caller.tenantId, verdict }
   }
   const question = { tokenHash, productId, deviceId: device_id ?? '' }
   const { tenantId, result } = await findLicense(reply, key, question, now)
-  const verdict = verdictOn(result, device_id !== undefined, now)
+  const verdict = verdictOn(result, device_id !== undefined, now, buildIn(input).builtAt)
   const valid = verdict.status === 'active'
   ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
   if (!valid) recordRefusal(ports, tenantId, 'validate', input, result, verdict.reason ?? verdict.status)
-  return verdict
+  return { tenantId, verdict }
+}
+
+/** The updates of the license in an answer: none where it covers every build. Only a refusal because of them takes a query. */
+function updatesIn(
+  ports: Ports<'db'>,
+  place: { tenantId: string; productId: string },
+  input: AppIn,
+  { updatesUntil, reason }: Verdict,
+): Partial<NotCovered> | Promise<NotCovered> | undefined {
+  if (updatesUntil === null) return undefined
+  if (reason !== 'build_not_covered') return updatesShown(updatesUntil)
+  return notCoveredAnswer(ports, place, updatesUntil, buildIn(input).channel)
 }
 
 function activateRoute(app: ZodApp, ports: RuntimePorts): void {
@@ -167,24 +188,26 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const now = momentOf(own)
       let verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       // A revoked license is answered as fast as an unknown one, without further checks.
-      const refused =
+      const code =
         found && isSeating(verdict.status)
           ? await refusalOf(found.result, async (license) => {
-              const device = { name, plan: caller.plan }
+              const device = { name, plan: caller.plan, builtAt: buildIn(request.body).builtAt }
               const after = await activateDevice(own, license, found.question, device, runOriginOf(request))
               // The activation may have started its term.
               if (license.license.startsWith) verdict = verdictOn({ ...license, license: after }, false, now)
             })
           : undefined
-      const status = refused ?? verdict.status
+      const status = (code && statusOfRefusal(code)) ?? verdict.status
       const activated = isSeating(status)
-      // Only a suspended license is inactive without regard to a device.
-      const reason = status === 'inactive' ? 'suspended' : status
+      const reason = (code && reasonOfRefusal(code)) ?? verdict.reason ?? status
       if (activated) ports.usage.count(caller.tenantId, product_id, 'activations')
       else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
       const entitlements = activated ? verdict.entitlements : []
-      const answered = { activated, ...shown(withoutTerms(verdict, status)), status, entitlements, device_id }
-      return activated ? { ...answered, ...graceIn(verdict) } : { ...answered, reason }
+      const told = withoutTerms(verdict, status)
+      const answered = { activated, ...shown(told), status, entitlements, device_id }
+      const place = { tenantId: caller.tenantId, productId: product_id }
+      const updates = await updatesIn(ports, place, request.body, { ...told, ...isNotCovered(reason) })
+      return { ...answered, ...(activated ? graceIn(told) : { reason }), ...updates }
     },
   )
 }
@@ -194,19 +217,21 @@ function recordRefusal(
   { refusals }: Ports<'refusals'>,
   tenantId: string,
   call: CallName,
-  input: Input & { name?: string | undefined },
+  input: Input & { name?: string | undefined; app_version?: string | undefined },
   found: KeyLookupResult | undefined,
   reason: RefusedReason,
 ): void {
   const refused = { tenantId, productId: input.product_id, call, interface: 'runtime' } as const
   if (found && 'licenseId' in found) {
-    const device = { id: input.device_id ?? '', name: input.name ?? null, ...noTelemetry }
+    const app = { appVersion: input.app_version ?? null, sdkVersion: null, platform: null }
+    const device = { id: input.device_id ?? '', name: input.name ?? null, ...app }
     refusals.record(refused, found.licenseId, reason, device)
   } else refusals.recordUnknownKey(refused, input.license_key)
 }
 
-/** Servers report nothing about the app. */
-const noTelemetry = { appVersion: null, sdkVersion: null, platform: null }
+/** The verdict's reason of an activation that the rules refused. */
+const isNotCovered = (reason: RefusedReason): Pick<Verdict, 'reason'> =>
+  reason === 'build_not_covered' ? { reason } : {}
 
 /** What of a verdict the answer of every call has, under the names of the interface. */
 const shown = ({ status, expiresAt, entitlements, revalidateAfter }: Verdict) => ({
@@ -222,7 +247,9 @@ const graceIn = ({ graceUntil }: Verdict) =>
 
 /** A license that was revoked or reminted during this request shows no more than one that was found so. */
 function withoutTerms(verdict: Verdict, status: RuntimeStatus): Verdict {
-  return status === 'revoked' || status === 'reminted' ? { ...verdict, expiresAt: null } : verdict
+  return status === 'revoked' || status === 'reminted'
+    ? { ...verdict, expiresAt: null, updatesUntil: null }
+    : verdict
 }
 
 function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
@@ -237,7 +264,7 @@ function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
         description:
           'Frees its seat for another device. A key that no license has gets `deactivated: false` with the reason.',
         body: deactivateIn,
-        response: { 200: answer('Whether the device has no seat', deactivateOut), ...runtimeErrors() },
+        response: { 200: answer('Whether the device has no seat', deactivateOut), ...runtimeErrors(409) },
       },
     },
     async (request) => {
@@ -252,7 +279,7 @@ function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
           deactivateDevice(own, license, found.question, runOriginOf(request)),
         ))
       if (found?.result.kind !== 'license' || refused) {
-        return { deactivated: false, reason: refused ?? verdict.status }
+        return { deactivated: false, reason: (refused && statusOfRefusal(refused)) ?? verdict.status }
       }
       ports.usage.count(caller.tenantId, request.body.product_id, 'deactivations')
       return { deactivated: true }
@@ -260,18 +287,17 @@ function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
   )
 }
 
-/** Runs the command on the license, if one was found. A refusal becomes a status, not an error. */
+/** Runs the command on the license, if one was found. A refusal that is a status is returned and not thrown. */
 async function refusalOf(
   result: RuntimeLookupResult,
   command: (license: Extract<RuntimeLookupResult, { kind: 'license' }>) => Promise<void>,
-): Promise<RuntimeStatus | undefined> {
+): Promise<RefusalCode | undefined> {
   if (result.kind !== 'license') return undefined
   try {
     await command(result)
     return undefined
   } catch (error) {
-    const status = error instanceof Refusal ? statusOfRefusal(error.code) : undefined
-    if (status === undefined) throw error
-    return status
+    if (!(error instanceof Refusal) || statusOfRefusal(error.code) === undefined) throw error
+    return error.code
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { errorsWith, graceShape, keyText, text } from '../../http/schemas.ts'
+import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
+import { type ErrorStatus, errorsWith, graceShape, keyText, text } from '../../http/schemas.ts'
 
 const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
 
@@ -9,15 +10,20 @@ const keyOfProduct = z.object({
   license_key: keyText,
 })
 
+/** The app on the device, as far as its server knows it; invalid values are ignored. */
+const appShape = { app_version: text(64).optional().catch(undefined), ...buildShape }
+
 export const activateIn = keyOfProduct.extend({
   device_id: deviceId,
   name: text(200)
     .optional()
     .meta({ description: 'A label for the device; defaults to its id', example: 'MacBook' }),
+  ...appShape,
 })
 
 export const validateIn = keyOfProduct.extend({
   device_id: deviceId.optional().meta({ description: 'When absent, only the license is checked' }),
+  ...appShape,
 })
 
 export const deactivateIn = keyOfProduct.extend({ device_id: deviceId })
@@ -37,7 +43,7 @@ export const runtimeStatus = z
   .meta({
     description:
       'The status of the key on the device. `fallback`: past its end, with the fallback entitlements. `reminted`: the license has ' +
-      'a new key. `inactive`: the device has no seat, or the license is suspended. `not_found`: no license of the product has the ' +
+      'a new key. `inactive`: the device has no seat, the license is suspended or does not cover the build of the app. `not_found`: no license of the product has the ' +
       'key. `seat_limit_reached` and `plan_limit`: only of activate',
     example: 'active',
   })
@@ -63,6 +69,7 @@ const verdict = {
     .string()
     .optional()
     .meta({ description: 'Why the call is refused, as a stable code; absent when it is not' }),
+  ...updatesOutShape,
 }
 
 export const activateOut = z.object({
@@ -108,4 +115,4 @@ const runtimeError = z
   })
 
 /** Created per operation: the OpenAPI document would show shared responses in only one of them. */
-export const runtimeErrors = () => errorsWith(runtimeError, 400, 401, 403, 404)
+export const runtimeErrors = (...more: ErrorStatus[]) => errorsWith(runtimeError, 400, 401, 403, 404, ...more)

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { countSeatedDevices } from '../../../projections/licenses/active-devices.ts'
 import { countProducts } from '../../../projections/products/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import type { LicenseEvent } from '../../domain/licenses/events.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
@@ -110,6 +111,10 @@ async function runFirst(queue: Waiting[], capacity: number, proof: Proof): Promi
   }
   await Promise.all(running)
 }
+
+/** A tenant that cannot be read gets the smallest plan. */
+export const planOf = async (db: Pool, tenantId: string): Promise<Plan> =>
+  (await findTenant(db, tenantId))?.plan ?? 'free'
 
 /** The change would add a device, so it must be repeated with a reservation. */
 class CapacityNeeded extends Error {}

@@ -18,13 +18,13 @@ export type FoundLicense = Extract<RuntimeLookupResult, { kind: 'license' }>
 /**
  * Gives a device a seat on the license that was found for it; a device that has a seat keeps it.
  * @returns the license with it: its first activation may have started its term
- * @throws Refusal `license_revoked`, `license_expired`, `seat_limit_reached`, `plan_limit`
+ * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `seat_limit_reached`, `plan_limit`
  */
 export async function activateDevice(
   ports: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundLicense,
   question: RuntimeLookupParams,
-  device: { name: string; plan: Plan },
+  device: { name: string; plan: Plan; builtAt: string | null },
   origin: Origin,
 ): Promise<IssuedLicense> {
   const at = momentOf(ports)
@@ -41,7 +41,7 @@ export async function activateDevice(
     changeFound(
       ports,
       { found, question, origin, at, admit, proof, isStale: isAgain },
-      { type: 'ActivateDevice', ...seat, at },
+      { type: 'ActivateDevice', ...seat, builtAt: device.builtAt, at },
     ),
   )
   return requireIssued(state)

@@ -16,7 +16,7 @@ import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireIssued } from './devices.ts'
 
-type Instance = { platform: string | null; plan: Plan; atLeast: number | null }
+type Instance = { platform: string | null; plan: Plan; atLeast: number | null; builtAt: string | null }
 
 /** The question for an activation. */
 type ActivationParams = InstanceLookupParams & { instance: { claim: DeviceClaim & { name: string } } }
@@ -43,14 +43,14 @@ export async function findWithMachine(
  * Gives an app a seat on the license that was found for it. A device that is {@link recognized} keeps its seat and its
  * instance id.
  * @returns its instance id, the license with it, and whether two machines with one hash were noticed in its seat
- * @throws Refusal `license_revoked`, `license_expired`, `license_reminted`, `seat_limit_reached`,
+ * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `license_reminted`, `seat_limit_reached`,
  *   `plan_limit`
  */
 export async function activateInstance(
   ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundInstance,
   question: ActivationParams,
-  { platform, plan, atLeast }: Instance,
+  { platform, plan, atLeast, builtAt }: Instance,
   origin: Origin,
 ): Promise<{ instanceId: string; license: IssuedLicense; isInTwoPlaces: boolean }> {
   const at = momentOf(ports)
@@ -63,7 +63,7 @@ export async function activateInstance(
     changeFound(
       ports,
       { found, question, origin, at, admit, proof, isStale: isAgain },
-      { type: 'ActivateInstance', instanceId: newId, platform, claim, atLeast, at },
+      { type: 'ActivateInstance', instanceId: newId, platform, claim, atLeast, builtAt, at },
     ),
   )
   const seats = before.status === 'issued' ? before.seats.values() : []

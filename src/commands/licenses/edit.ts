@@ -4,6 +4,7 @@ import type { Holder } from '../../domain/licenses/events.ts'
 import { wholeSeconds } from '../../domain/licenses/expiry.ts'
 import { termsFrom } from '../../domain/licenses/issue.ts'
 import { type IssuedLicense, type License, licenses } from '../../domain/licenses/license.ts'
+import { updatesOfNewKeyType } from '../../domain/licenses/updates.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { asciiEmail } from '../../domain/values.ts'
@@ -25,6 +26,8 @@ export type LicenseChange = {
   email?: string | null | undefined
   name?: string | null | undefined
   metadata?: Record<string, string> | undefined
+  /** null covers every build. */
+  updatesUntil?: string | null | undefined
 }
 
 type Input = { tenantId: string; licenseId: string; reason: string | null }
@@ -69,13 +72,14 @@ async function editOf(
   change: LicenseChange,
   at: string,
 ): Promise<LicenseEdit> {
-  const { expiresAt, metadata } = change
+  const { expiresAt, metadata, updatesUntil } = change
   return {
     deviceLimit: change.deviceLimit,
     ...(await planOf(ports, license, change, at)),
     expiresAt: expiresAt && wholeSeconds(expiresAt),
     holder: await holderOf(ports, license, change),
     metadata,
+    ...(updatesUntil !== undefined && { updatesUntil: updatesUntil && wholeSeconds(updatesUntil) }),
   }
 }
 
@@ -85,7 +89,7 @@ async function planOf(
   license: IssuedLicense,
   { keyTypeId = license.keyTypeId, quantity = license.quantity, deviceLimit }: LicenseChange,
   at: string,
-): Promise<Pick<LicenseEdit, 'plan' | 'deviceLimit'>> {
+): Promise<Pick<LicenseEdit, 'plan' | 'deviceLimit' | 'updatesUntil'>> {
   if (keyTypeId === license.keyTypeId && quantity === license.quantity) return {}
   const product = await ports.findProduct(license.tenantId, license.productId)
   const keyType = product && findKeyType(product, keyTypeId)
@@ -99,6 +103,9 @@ async function planOf(
       graceSeconds: terms.graceSeconds,
     },
     deviceLimit: terms.deviceLimit,
+    ...(keyTypeId !== license.keyTypeId && {
+      updatesUntil: updatesOfNewKeyType(license, keyType.updates, at),
+    }),
   }
 }
 

@@ -1,15 +1,13 @@
 import { countSeatedDevices } from '../../../projections/licenses/active-devices.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
-import { findTenant } from '../../../projections/tenants.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { type ReverseCommand, undoableLicenses } from '../../domain/licenses/undoable.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import type { Plan } from '../../domain/tenants/events.ts'
 import { loadFromLog } from '../../ledger/execute.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
-import { type Admit, type Proof, seating } from '../cross-stream/plan-capacity.ts'
+import { type Admit, type Proof, planOf, seating } from '../cross-stream/plan-capacity.ts'
 import { isPlanFull } from '../devices/devices.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireLicense } from './licenses.ts'
@@ -46,7 +44,7 @@ export async function undo(
       return change({}, false)
     })
   } else if (wanted.type === 'reseat') {
-    const plan = { tenantId, plan: await planOf(ports, tenantId) }
+    const plan = { tenantId, plan: await planOf(ports.db, tenantId) }
     await seating(ports, plan, (admit, proof) => change({ admit, proof }))
   } else {
     await change({})
@@ -67,7 +65,7 @@ export async function refuseUndo(
   const keyTypeIsThere = wanted.type !== 'reinstate' || (await hasKeyType(ports, license))
   const events = undoableLicenses.decide(state, commandOf(wanted, keyTypeIsThere, at))
   if (wanted.type !== 'reseat' || events.length === 0) return
-  const plan = await planOf(ports, tenantId)
+  const plan = await planOf(ports.db, tenantId)
   if (await isPlanFull(plan, () => countSeatedDevices(ports.db, tenantId))) throw new Refusal('plan_limit')
 }
 
@@ -89,9 +87,4 @@ async function hasKeyType(
 ): Promise<boolean> {
   const product = await ports.findProduct(tenantId, productId)
   return product !== undefined && findKeyType(product, keyTypeId) !== undefined
-}
-
-/** A tenant that cannot be read gets the smallest plan. */
-async function planOf(ports: Ports<'db'>, tenantId: string): Promise<Plan> {
-  return (await findTenant(ports.db, tenantId))?.plan ?? 'free'
 }

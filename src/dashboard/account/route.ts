@@ -13,13 +13,14 @@ import {
   signInMethods,
 } from '../../commands/members/set-up.ts'
 import { Problem } from '../../http/problem.ts'
+import { qrCode } from '../../qr-code.ts'
 import { formOf, line } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import { challengeIn, giveChallenge } from '../sign-in/proof.ts'
-import { notProven, PasswordSetUpForm, qrCode } from '../welcome/route.ts'
+import { notProven, PasswordSetUpForm } from '../welcome/route.ts'
 import { accountView, newPasskeyView, newPasswordView } from './view.ts'
 
 const NewPasskeyForm = z.object({ credential: z.string().max(20_000), name: line(60) })

@@ -31,6 +31,7 @@ export const actionWords: Readonly<Record<AuditedAction, string>> = {
   disconnected: 'disconnected',
   link_issued: 'issued a sign-in link for',
   prices_verified: 'verified the prices of',
+  releases_listed: 'listed the releases of',
   onboarding_dismissed: 'hid the setup checklist',
   selling_elsewhere_chosen: 'chose to sell elsewhere for',
   granted: 'approved',

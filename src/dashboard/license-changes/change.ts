@@ -22,6 +22,8 @@ export type AboutLicense = {
 export type LicenseFacts = {
   /** Whether its key can be mailed to its holder again. */
   keyIsSendable: boolean
+  /** Whether its key type allows license files for devices without a network. */
+  allowsFiles: boolean
 }
 
 /** A change of a license that a member makes on a page, at once and without an approval. */
@@ -49,8 +51,11 @@ export type LicenseChange = {
 
 export type Services = PageContext['ports']
 
+/** A license file, to carry to its device. */
+export type CarriedFile = { text: string; token: string; device: string; endsAt: string }
+
 /** What a change returns that is shown once; undefined leads back to the license. */
-export type Changed = { licenseKey: string } | undefined
+export type Changed = { licenseKey: string } | { licenseFile: CarriedFile } | undefined
 
 type ReasonTyped = { reason: string | undefined }
 

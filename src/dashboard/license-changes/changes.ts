@@ -11,6 +11,7 @@ import { moment } from '../frame/moments.ts'
 import { day } from '../new-license/form.ts'
 import { changeInput, type LicenseChange, licenseChange, withReason } from './change.ts'
 import { editChange } from './edit.ts'
+import { fileBack, newFile } from './files.ts'
 
 /** A form with nothing but the reason. */
 const reasonOnly = { schema: withReason({}), values: () => ({}), fields: () => null }
@@ -180,7 +181,13 @@ const freeSeat = licenseChange({
     if (before?.seat?.status === 'active') ports.usage.count(place.tenantId, productId, 'deactivations')
     return undefined
   },
-  problems: { device_not_found: ['device', 'This license has never had a device with this ID.'] },
+  problems: {
+    device_not_found: ['device', 'This license has never had a device with this ID.'],
+    seat_has_file: [
+      'device',
+      'This device has a license file and may go on without a network until it ends. Take the file back, or wait for its end.',
+    ],
+  },
 })
 
 /** In the order of the license's page. */
@@ -191,6 +198,8 @@ export const licenseChanges: readonly LicenseChange[] = [
   editChange,
   sendTheKey,
   newKey,
+  newFile,
+  fileBack,
   linkCustomer,
   freeSeat,
 ]

@@ -19,10 +19,17 @@ const schema = withReason({
   deviceLimit,
   expiry: z.enum(['keep', 'never', 'day']).optional().default('keep'),
   expiresOn: optionalOf(day, 'Enter a day as 2027-11-21.'),
+  updates: z.enum(['keep', 'never', 'day']).optional().default('keep'),
+  updatesOn: optionalOf(day, 'Enter a day as 2027-11-21.'),
   metadata: pairs,
-}).superRefine(({ expiry, expiresOn, email, name }, context) => {
-  if (expiry === 'day' && expiresOn === undefined) {
-    context.addIssue({ code: 'custom', path: ['expiresOn'], message: 'Enter a day as 2027-11-21.' })
+}).superRefine(({ expiry, expiresOn, updates, updatesOn, email, name }, context) => {
+  const wanted = [
+    ['expiresOn', expiry, expiresOn],
+    ['updatesOn', updates, updatesOn],
+  ] as const
+  for (const [path, choice, on] of wanted) {
+    if (choice !== 'day' || on !== undefined) continue
+    context.addIssue({ code: 'custom', path: [path], message: 'Enter a day as 2027-11-21.' })
   }
   if (name !== undefined && email === undefined) {
     const message = 'Enter the email address too: a name is only stored together with one.'
@@ -47,13 +54,14 @@ export const editChange = licenseChange({
     metadata: pairsText(license.metadata),
   }),
   fields,
-  async run(ports, about, { reason, expiry, expiresOn, email, name, ...typed }, origin) {
+  async run(ports, about, { reason, expiry, expiresOn, updates, updatesOn, email, name, ...typed }, origin) {
     const change = {
       ...typed,
       metadata: isWritable(about) ? typed.metadata : undefined,
       email: email ?? null,
       name: name ?? null,
-      expiresAt: expiry === 'keep' ? undefined : expiry === 'never' ? null : `${expiresOn}T23:59:59.000Z`,
+      expiresAt: endOf(expiry, expiresOn),
+      updatesUntil: endOf(updates, updatesOn),
     }
     await editLicense(ports, changeInput(about, { reason }), change, origin)
     return undefined
@@ -65,6 +73,10 @@ export const editChange = licenseChange({
     expiry_in_the_past: ['expiresOn', 'Enter a day in the future.'],
   },
 })
+
+/** The end as the command takes it: undefined keeps it, null is none, else the end of the day that was typed, in UTC. */
+const endOf = (choice: 'keep' | 'never' | 'day', on: string | undefined): string | null | undefined =>
+  choice === 'keep' ? undefined : choice === 'never' ? null : `${on}T23:59:59.000Z`
 
 function fields(form: FilledForm, about: AboutLicense): Content {
   const { license, keyTypes } = about
@@ -99,6 +111,18 @@ function fields(form: FilledForm, about: AboutLicense): Content {
       required: false,
       maxlength: 10,
     }),
+    choiceField(form, {
+      name: 'updates',
+      label: 'Covers builds of your app',
+      choices: updatesOf(license.updatesUntil),
+    }),
+    textField(form, {
+      name: 'updatesOn',
+      label: 'Last day of updates',
+      hint: 'Only for builds until the end of a day, for example 2027-11-21.',
+      required: false,
+      maxlength: 10,
+    }),
     isWritable(about) &&
       textArea(form, {
         name: 'metadata',
@@ -117,6 +141,13 @@ function expiriesOf({ expiresAt, startsWith }: IssuedLicense) {
     ['day', 'At the end of a day (UTC)'],
   ] as const
 }
+
+const updatesOf = (updatesUntil: string | null) =>
+  [
+    ['keep', updatesUntil === null ? 'All, as now' : `As now: until ${updatesUntil.slice(0, 10)}`],
+    ...(updatesUntil === null ? [] : [['never', 'All'] as const]),
+    ['day', 'Until the end of a day (UTC)'],
+  ] as const
 
 /** Whether its metadata can be written as lines without a loss; other metadata is changed over the API. */
 const isWritable = ({ license }: AboutLicense): boolean =>

@@ -14,7 +14,9 @@ import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import type { AboutLicense, LicenseChange, LicenseFacts } from './change.ts'
 import { licenseChanges } from './changes.ts'
-import { changeView, licensePath, newKeyView } from './view.ts'
+import { fileView } from './files.ts'
+import { licensePath } from './paths.ts'
+import { changeView, newKeyView } from './view.ts'
 
 /** The changes that a role may make to a license in its state. */
 export const changesFor = (
@@ -80,10 +82,12 @@ export function licenseChangePages(app: FastifyInstance, { ports, show }: PageCo
       })
       const { licenseId } = about.license
       if (changed === null) return reply.redirect(licensePath(licenseId), 303)
+      const isKey = 'licenseKey' in changed
       return show(reply, {
-        title: 'License key',
+        title: isKey ? 'License key' : 'License file',
         nav: 'licenses',
-        content: () => newKeyView(licenseId, changed.licenseKey),
+        content: () =>
+          isKey ? newKeyView(licenseId, changed.licenseKey) : fileView(licenseId, changed.licenseFile),
       })
     } catch (error) {
       return page(reply, { about, change }, refusedForm(error, filled, change.problems))

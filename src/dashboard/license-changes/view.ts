@@ -3,8 +3,7 @@ import type { FilledForm } from '../forms/filled-form.ts'
 import { formProblem, textField } from '../forms/form-fields.ts'
 import { heading, secretBox, tokenField } from '../frame/parts.ts'
 import type { AboutLicense, LicenseChange } from './change.ts'
-
-export const licensePath = (licenseId: string): string => `/dashboard/licenses/${licenseId}`
+import { licensePath } from './paths.ts'
 
 type ChangeForm = {
   token: string

@@ -5,6 +5,7 @@ import { findLicense, type LicenseEntry, listDevices } from '../../../projection
 import { findSeat } from '../../../projections/licenses/seats.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { recordAudit } from '../../commands/audit.ts'
+import { allowFiles } from '../../commands/devices/files.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
@@ -80,19 +81,31 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
     const { asOf, device, upTo } = query
     const place = { tenantId, licenseId: id }
     await ports.refusals.flush()
-    const [shown, explanation, comparison, history, sale, deliveries, seat, refused, keyIsSendable, proof] =
-      await Promise.all([
-        asOf === undefined ? shownNow(ports, now) : shownThen(ports, place, asOfIn(asOf)),
-        explain(ports, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
-        comparisonOf(ports, place, query),
-        readHistory(ports, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
-        findSaleOfLicense(ports.db, tenantId, id),
-        listDeliveries(ports.db, tenantId, { licenseId: id }, { after: undefined, limit: maxDeliveries }),
-        device === undefined ? undefined : findSeat(ports.db, tenantId, id, { deviceId: device }),
-        listRefusals(ports.db, tenantId, { licenseId: id }, { after: undefined, limit: maxRefusals }),
-        asOf === undefined && may(role, 'change_licenses') && isSendable(ports, now.license),
-        proofOfEvent(ports, id, now.revision),
-      ])
+    const [
+      shown,
+      explanation,
+      comparison,
+      history,
+      sale,
+      deliveries,
+      seat,
+      refused,
+      keyIsSendable,
+      allowsFiles,
+      proof,
+    ] = await Promise.all([
+      asOf === undefined ? shownNow(ports, now) : shownThen(ports, place, asOfIn(asOf)),
+      explain(ports, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
+      comparisonOf(ports, place, query),
+      readHistory(ports, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
+      findSaleOfLicense(ports.db, tenantId, id),
+      listDeliveries(ports.db, tenantId, { licenseId: id }, { after: undefined, limit: maxDeliveries }),
+      device === undefined ? undefined : findSeat(ports.db, tenantId, id, { deviceId: device }),
+      listRefusals(ports.db, tenantId, { licenseId: id }, { after: undefined, limit: maxRefusals }),
+      asOf === undefined && may(role, 'change_licenses') && isSendable(ports, now.license),
+      asOf === undefined && allowFiles(ports, now.license),
+      proofOfEvent(ports, id, now.revision),
+    ])
     const stop = asOf === undefined ? undefined : await eventAt(ports, place, explanation.sequence)
     return show(reply, {
       title: now.license.displayKey,
@@ -110,7 +123,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
           deliveries: deliveries.items,
           refusals: asOf === undefined ? refused.items : [],
           actions: actionsFor(role, now.license, seat?.seat),
-          changes: changesFor(role, now.license, { keyIsSendable }),
+          changes: changesFor(role, now.license, { keyIsSendable, allowsFiles }),
           proof,
           freesSeats: asOf === undefined && may(role, 'change_licenses'),
         }),

@@ -6,7 +6,7 @@ import { badge } from '../frame/parts.ts'
 
 type Taken = Pick<
   ShownSeat,
-  'deviceId' | 'name' | 'platform' | 'activatedAt' | 'identifiedBy' | 'inTwoPlacesAt'
+  'deviceId' | 'name' | 'platform' | 'activatedAt' | 'identifiedBy' | 'inTwoPlacesAt' | 'fileEndsAt'
 >
 
 export type Seats = {
@@ -50,6 +50,7 @@ export function seatsPicture(
           <span class="sub">${seat.platform ?? ''} since ${dayOf(seat.activatedAt)}</span>
           ${seat.identifiedBy && html`<span class="sub">Recognized by ${inWords(seat.identifiedBy)}</span>`}
           ${seat.inTwoPlacesAt !== undefined && html`<span class="sub">${badge('warn', 'two machines')} last noticed on ${dayOf(seat.inTwoPlacesAt)}</span>`}
+          ${seat.fileEndsAt && html`<span class="sub">License file until ${dayOf(seat.fileEndsAt)}</span>`}
           ${freeAddressOf && html`<a class="seat-free" href=${freeAddressOf(seat.deviceId)} aria-label=${`Free the seat of ${seat.name === '' ? seat.deviceId : seat.name}`}>Free seat</a>`}
         </li>`,
       )}

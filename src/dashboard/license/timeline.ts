@@ -66,6 +66,7 @@ const fieldWords: Record<Change['field'], string> = {
   seatsUsed: 'Seats in use',
   customerId: 'Customer',
   refundedAt: 'Refunded',
+  updatesUntil: 'Updates until',
   metadata: 'Metadata',
   device: 'Device',
   email: 'Email address',
@@ -85,6 +86,7 @@ export const arrow = (before: Content, after: Content): Html =>
 
 function shown(field: Change['field'], value: string | number | null): Content {
   if (field === 'expiresAt') return typeof value === 'string' ? moment(value) : 'never'
+  if (field === 'updatesUntil') return typeof value === 'string' ? moment(value) : 'every build'
   if (field === 'refundedAt') return typeof value === 'string' ? moment(value) : 'no'
   if (field === 'deviceLimit') return value ?? 'unlimited'
   return value ?? 'none'

@@ -42,6 +42,7 @@ export type OneLicense = {
   license: ShownLicense & {
     revokedAt?: string | undefined
     suspendedAt?: string | undefined
+    updatesUntil?: string | undefined
     saleId: string | null
   }
   devices: readonly Device[]
@@ -210,6 +211,9 @@ function factsView({ license }: OneLicense): Html {
       ['Quantity', String(license.quantity)],
       ['Expires', license.expiresAt === null ? undatedEnd(license.startsWith) : moment(license.expiresAt)],
       ...(license.graceUntil === undefined ? [] : [['Grace until', moment(license.graceUntil)] as const]),
+      ...(license.updatesUntil === undefined
+        ? []
+        : [['Updates until', moment(license.updatesUntil)] as const]),
       [
         'Issued',
         html`<span>${moment(license.createdAt)}<span class="sub">via ${sourceWords(license.source)}</span></span>`,

@@ -46,6 +46,7 @@ export const MintForm = z
     quantity: optionalWhole(1, 100_000),
     expiry: z.enum(['key-type', 'never', 'day']).optional().default('key-type'),
     expiresOn: optionalOf(day, 'Enter a day as 2027-11-21.'),
+    updatesOn: optionalOf(day, 'Enter a day as 2027-11-21.'),
     deviceLimit,
     metadata: pairs,
     sendKey: checked,

@@ -73,13 +73,14 @@ export function newLicensePages(app: FastifyInstance, { ports, show }: PageConte
     const chosen = await chosenCustomer(ports, tenantId, sent)
     if ('unclear' in chosen) return page(reply, chosen.unclear, typedIn(sent, 'operation'))
     const { customerId, filled } = chosen
-    const { sold, quantity, expiry, expiresOn, ...rest } = data
+    const { sold, quantity, expiry, expiresOn, updatesOn, ...rest } = data
     const input = {
       ...rest,
       customerId,
       keyTypeId: sold.keyTypeId,
       quantity: quantity ?? undefined,
       expiresAt: expiryOf({ expiry, expiresOn }),
+      updatesUntil: updatesOn && `${updatesOn}T23:59:59.000Z`,
     }
     try {
       const minted = await runOnce(ports, request, async (own, origin): Promise<Minted> => {

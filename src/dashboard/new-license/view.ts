@@ -61,7 +61,7 @@ export function newLicenseView({ token, operation, products, form }: NewLicense)
         maxlength: 10,
       })}
       <details open=${hasMore(form)}>
-        <summary>Quantity, device limit and metadata</summary>
+        <summary>Quantity, device limit, updates and metadata</summary>
         <div class="stack more">
           ${textField(form, {
             name: 'quantity',
@@ -77,6 +77,13 @@ export function newLicenseView({ token, operation, products, form }: NewLicense)
             hint: "A number, or “unlimited”. Leave empty for the key type's limit.",
             required: false,
             maxlength: 9,
+          })}
+          ${textField(form, {
+            name: 'updatesOn',
+            label: 'Last day of updates (UTC)',
+            hint: "It covers builds of your app until the end of that day, for example 2027-11-21. Leave empty for the key type's updates.",
+            required: false,
+            maxlength: 10,
           })}
           ${textArea(form, {
             name: 'metadata',
@@ -96,7 +103,9 @@ export function newLicenseView({ token, operation, products, form }: NewLicense)
 
 /** Whether a field in the closed part was filled in or is wrong. */
 const hasMore = ({ typed, problems }: FilledForm): boolean =>
-  ['quantity', 'deviceLimit', 'metadata'].some((name) => problems[name] !== undefined || typed[name]?.[0])
+  ['quantity', 'deviceLimit', 'updatesOn', 'metadata'].some(
+    (name) => problems[name] !== undefined || typed[name]?.[0],
+  )
 
 /** Shown instead of the form while there is nothing that a license could be issued for. */
 export function nothingToMintView(mayManage: boolean): Html {

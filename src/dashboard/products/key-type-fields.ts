@@ -90,6 +90,18 @@ export function moreKeyTypeInputs(form: FilledForm): Html {
       })}
       ${choiceField(form, { name: 'graceUnit', label: 'Unit', choices: unitChoices })}
     </fieldset>
+    <fieldset class="pair">
+      <legend>Updates</legend>
+      ${textField(form, {
+        name: 'updatesCount',
+        label: 'Number',
+        hint: 'For how long a license covers new builds of your app; later payments extend it. Leave empty for every build.',
+        required: false,
+        inputmode: 'numeric',
+        maxlength: 4,
+      })}
+      ${choiceField(form, { name: 'updatesUnit', label: 'Unit', choices: units })}
+    </fieldset>
     ${choiceField(form, { name: 'onExpiry', label: 'When it expires', choices: expiries })}
     ${textArea(form, {
       name: 'entitlements',
@@ -117,5 +129,24 @@ export function moreKeyTypeInputs(form: FilledForm): Html {
       inputmode: 'numeric',
       maxlength: 6,
     })}
+    <fieldset class="pair">
+      <legend>Machines without a network</legend>
+      ${textField(form, {
+        name: 'fileDays',
+        label: 'Days of a license file',
+        hint: 'How long a device may go on with a signed file at most. Leave empty for no files.',
+        required: false,
+        inputmode: 'numeric',
+        maxlength: 5,
+      })}
+      ${textField(form, {
+        name: 'filesPerYear',
+        label: 'Files a year',
+        hint: 'For each device. Leave empty for 4.',
+        required: false,
+        inputmode: 'numeric',
+        maxlength: 3,
+      })}
+    </fieldset>
   </div>`
 }

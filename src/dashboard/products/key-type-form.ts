@@ -16,6 +16,8 @@ const entitlements = words
 
 /** In seconds; no unit makes it longer. */
 const longestGrace = 366 * 86_400
+/** License files of a device within a year, where a member fills in only how long they are good. */
+const usualFilesPerYear = 4
 
 /** The fields of a key type, on its own page and on that of a new product. */
 export const keyTypeFields = {
@@ -26,11 +28,15 @@ export const keyTypeFields = {
   startsAt: z.enum(['issue', 'first_activation']).optional().default('issue'),
   graceCount: optionalWhole(0, longestGrace),
   graceUnit: unit.optional().default('day'),
+  updatesCount: optionalWhole(1, 1000),
+  updatesUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
   onExpiry: z.enum(['expire', 'fallback']).optional().default('expire'),
   entitlements,
   fallbackEntitlements: entitlements,
   sellInMultiples: checked,
   maxQuantity: optionalWhole(1, 100_000),
+  fileDays: optionalWhole(1, 36_500),
+  filesPerYear: optionalWhole(1, 366),
 }
 
 export const wrongId = 'Use lowercase letters, digits and hyphens.'
@@ -45,6 +51,7 @@ type Fields = z.infer<typeof Fields>
 export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
   const { deviceLimit, startsAt, graceCount, graceUnit, onExpiry, sellInMultiples, maxQuantity } = rest
+  const { fileDays, filesPerYear } = rest
   return {
     name,
     deviceLimit,
@@ -57,6 +64,9 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
     fallbackEntitlements: entitlementSet(rest.fallbackEntitlements),
     sellInMultiples,
     maxQuantity,
+    updates: rest.updatesCount === null ? null : { count: rest.updatesCount, unit: rest.updatesUnit },
+    offlineFiles:
+      fileDays === null ? null : { maxDays: fileDays, perSeatPerYear: filesPerYear ?? usualFilesPerYear },
   }
 }
 
@@ -76,11 +86,15 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   startsAt: keyType.startsAt ?? 'issue',
   graceCount: keyType.graceSeconds ? inUnits(keyType.graceSeconds).count : '',
   graceUnit: keyType.graceSeconds ? inUnits(keyType.graceSeconds).unit : 'day',
+  updatesCount: keyType.updates ? String(keyType.updates.count) : '',
+  updatesUnit: keyType.updates?.unit ?? 'year',
   onExpiry: keyType.onExpiry,
   entitlements: keyType.entitlements.join('\n'),
   fallbackEntitlements: keyType.fallbackEntitlements.join('\n'),
   sellInMultiples: keyType.sellInMultiples ? 'on' : '',
   maxQuantity: keyType.maxQuantity === null ? '' : String(keyType.maxQuantity),
+  fileDays: String(keyType.offlineFiles?.maxDays ?? ''),
+  filesPerYear: String(keyType.offlineFiles?.perSeatPerYear ?? ''),
 })
 
 /** The form of a new key type: one device, without an end. */

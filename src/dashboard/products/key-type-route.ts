@@ -5,6 +5,7 @@ import { momentOf } from '../../commands/origin.ts'
 import { addKeyType, changeKeyType } from '../../commands/products.ts'
 import { newId } from '../../credentials/id.ts'
 import { sameJson } from '../../domain/equality.ts'
+import { withoutUnset } from '../../domain/products/key-type.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { effectOf } from '../../gate/effects/effect-of.ts'
 import { rehearsalOrigin, rehearse } from '../../gate/effects/rehearse.ts'
@@ -128,7 +129,7 @@ function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
     const { filled, data } = readForm(EditForm, request)
     if (!data || data.reviewed === 'back') return page(reply, place, filled)
     const change = keyTypeOf(data)
-    if (!sameJson(before, { ...before, ...change })) {
+    if (!sameJson(before, withoutUnset({ ...before, ...change }))) {
       if (data.seen !== product.updatedAt) {
         return page(reply, place, changedMeanwhile(filled, 'The product was', product.updatedAt))
       }

@@ -110,6 +110,11 @@ const customerFields = (form: FilledForm): Html => html`<div class="stack">
     label: 'Customers may replace their key',
     hint: 'In the portal. The new key is mailed to the license holder, and the old one stops working.',
   })}
+  ${checkField(form, {
+    name: 'customerFiles',
+    label: 'Customers may get license files',
+    hint: 'In the portal, for machines without a network, where the key type allows license files.',
+  })}
 </div>`
 
 const refunds = [

@@ -29,6 +29,7 @@ const settingsFields = {
   expiringDays,
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
+  customerFiles: checked,
 }
 
 /** A new product with its first key type. */
@@ -97,10 +98,12 @@ export const customerRules = (form: {
   customerSeatFrees: number | null
   expiringDays: readonly number[]
   customerKeyReplacement: boolean
+  customerFiles: boolean
 }) => ({
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
   expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
+  customerFiles: form.customerFiles || undefined,
 })
 
 /** The form of a new product. */
@@ -129,6 +132,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     customerSeatFrees: settings.customerSeatFrees === undefined ? '' : String(settings.customerSeatFrees),
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
     expiringDays: settings.expiringNotice?.days.join(', ') ?? '',
+    customerFiles: settings.customerFiles ? 'on' : '',
     seen: updatedAt,
   })
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listProducts } from '../../../projections/products/queries.ts'
+import { listReleases } from '../../../projections/products/releases.ts'
 import { countUnlicensed } from '../../../projections/trials.ts'
 import { may } from '../../domain/members/roles.ts'
 import { pageRoute } from '../frame/page-route.ts'
@@ -11,6 +12,7 @@ import { keyTypeForms } from './key-type-route.ts'
 import { mailPages } from './mail-route.ts'
 import { type ProductRequest, productOf } from './product-of-page.ts'
 import { productForms } from './product-route.ts'
+import { releasePages } from './releases-route.ts'
 import { sellingPages } from './selling-route.ts'
 import { testModePages } from './test-mode-route.ts'
 import { productsView, productView } from './view.ts'
@@ -28,6 +30,7 @@ export function productPages(app: FastifyInstance, context: PageContext): void {
   testModePages(app, context)
   sellingPages(app, context)
   mailPages(app, context)
+  releasePages(app, context)
 
   app.get('/products', list, async (request, reply) => {
     const { tenantId, role } = principalOf(request)
@@ -48,11 +51,14 @@ export function productPages(app: FastifyInstance, context: PageContext): void {
     const { tenantId, role } = principalOf(request)
     const product = await productOf(ports, request)
     const rights = { mayManage: may(role, 'manage_products'), mayMint: may(role, 'change_licenses') }
-    const unlicensed = await countUnlicensed(ports.db, tenantId, product.productId)
+    const [unlicensed, releases] = await Promise.all([
+      countUnlicensed(ports.db, tenantId, product.productId),
+      listReleases(ports.db, tenantId, product.productId),
+    ])
     return show(reply, {
       title: product.name,
       nav: 'products',
-      content: () => productView(product, unlicensed, rights),
+      content: () => productView(product, { unlicensed, releases }, rights),
     })
   })
 }

@@ -3,6 +3,7 @@ import type { Unlicensed } from '../../../projections/trials.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import type { ProductSettings } from '../../domain/products/events.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
+import type { Release } from '../../domain/products/releases.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
 import { money } from '../../history/changes.ts'
 import { durationWords } from '../../history/sentences.ts'
@@ -11,6 +12,7 @@ import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
 import { entitlementTags, newLicenseLink } from '../licenses/view.ts'
+import { releasesPart } from './releases-view.ts'
 
 type Products = {
   products: readonly PresentProduct[]
@@ -74,7 +76,7 @@ type Rights = { mayManage: boolean; mayMint: boolean }
 
 export function productView(
   product: PresentProduct,
-  unlicensed: Unlicensed,
+  { unlicensed, releases }: { unlicensed: Unlicensed; releases: readonly Release[] },
   { mayManage, mayMint }: Rights,
 ): Html {
   const { productId, name, keyPrefix, settings, keyTypes, createdAt } = product
@@ -105,7 +107,7 @@ export function productView(
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
         [
           'In the portal',
-          `${seatFreesOf(settings)} devices in 30 days${settings.customerKeyReplacement ? ', new keys' : ''}`,
+          `${seatFreesOf(settings)} devices in 30 days${settings.customerKeyReplacement ? ', new keys' : ''}${settings.customerFiles ? ', license files' : ''}`,
         ],
         ['Created', dayOf(createdAt)],
       ])}
@@ -119,6 +121,7 @@ export function productView(
       </div>`,
       'A license gets its limits from its key type when it is issued.',
     )}
+    ${releasesPart(releases, path, mayManage)}
   </div>`
 }
 
@@ -168,14 +171,17 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
   </div>`
 }
 
-/** How long its licenses last. */
-function termFacts({ duration, startsAt, graceSeconds, onExpiry }: KeyType): [string, string][] {
-  const grace: [string, string][] = graceSeconds ? [['Grace', seconds(graceSeconds)]] : []
-  if (duration === null) return [['Duration', 'perpetual'], ...grace]
+/** How long its licenses last, and cover new builds. */
+function termFacts({ duration, startsAt, graceSeconds, updates, onExpiry }: KeyType): [string, string][] {
+  const more: [string, string][] = [
+    ...(graceSeconds ? [['Grace', seconds(graceSeconds)] as [string, string]] : []),
+    ...(updates ? [['Updates', durationWords(updates)] as [string, string]] : []),
+  ]
+  if (duration === null) return [['Duration', 'perpetual'], ...more]
   const from = startsAt === 'first_activation' ? ' from the first activation' : ''
   return [
     ['Duration', `${durationWords(duration)}${from}`],
-    ...grace,
+    ...more,
     ['On expiry', onExpiry === 'fallback' ? 'falls back' : 'expires'],
   ]
 }

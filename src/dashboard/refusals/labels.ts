@@ -7,6 +7,7 @@ export const reasonNames: Readonly<Record<string, string>> = {
   inactive: 'device has no seat',
   suspended: 'suspended',
   expired: 'expired',
+  build_not_covered: 'build too new',
   fallback: 'paid period over',
   revoked: 'revoked',
   reminted: 'replaced key',

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { create } from 'qrcode'
 import { z } from 'zod'
 import { checkNewPasskey, type RelyingParty, registrationOptions } from '../../access/passkey-ceremony.ts'
 import { totpUri } from '../../access/totp.ts'
@@ -13,6 +12,7 @@ import {
   signInMethods,
 } from '../../commands/members/set-up.ts'
 import { type Html, html } from '../../html.ts'
+import { qrCode } from '../../qr-code.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
@@ -188,20 +188,3 @@ function welcomeContent(shown: WelcomeContent): Html {
 
 /** The path of a one-time link; the caller puts the base URL before it. */
 export const welcomePath = (secret: string): string => `/dashboard/welcome/${secret}`
-
-const quietZone = 4
-
-/** A QR code as inline SVG, made without another service. */
-export function qrCode(text: string, label: string): Html {
-  const { modules } = create(text, { errorCorrectionLevel: 'L' })
-  const side = modules.size + 2 * quietZone
-  const dots: string[] = []
-  for (let row = 0; row < modules.size; row++) {
-    for (let column = 0; column < modules.size; column++) {
-      if (modules.get(row, column)) dots.push(`M${column + quietZone} ${row + quietZone}h1v1h-1z`)
-    }
-  }
-  return html`<svg class="qr" viewBox=${`0 0 ${side} ${side}`} role="img" aria-label=${label} shape-rendering="crispEdges">
-    <path d=${dots.join('')} />
-  </svg>`
-}

@@ -1,5 +1,6 @@
 import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
+import { requireNoFile } from './activation.ts'
 import type { LicenseEvent } from './events.ts'
 import type { GivenName, Seats } from './seats.ts'
 
@@ -20,7 +21,7 @@ const clocksDifferMs = 5 * 60_000
 
 /**
  * @returns no events when the device has no seat, so that a form that is sent twice frees one seat
- * @throws Refusal `device_not_found`, `seat_frees_off`, `seat_frees_spent`
+ * @throws Refusal `device_not_found`, `seat_frees_off`, `seat_frees_spent`, `seat_has_file`
  */
 export function decideByCustomer(license: Freed & Seats, command: CustomerCommand): LicenseEvent[] {
   const { deviceId, at } = command
@@ -32,6 +33,7 @@ export function decideByCustomer(license: Freed & Seats, command: CustomerComman
     return [{ type: 'DeviceNamed', data: { deviceId, name, at } }]
   }
   if (seat.status !== 'active') return []
+  requireNoFile(seat, at)
   if (command.most === 0) throw new Refusal('seat_frees_off')
   const { left, nextAt } = freesLeft(license, command.most, at)
   if (left === 0) throw new Refusal('seat_frees_spent', secondsUntil(nextAt, at))

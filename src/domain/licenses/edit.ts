@@ -20,6 +20,7 @@ export type LicenseEdit = {
   expiresAt?: string | null | undefined
   holder?: Holder | null | undefined
   metadata?: Record<string, string> | undefined
+  updatesUntil?: string | null | undefined
 }
 
 export type EditCommand = { type: 'EditLicense'; edit: LicenseEdit; reason: string | null; at: string }
@@ -36,7 +37,9 @@ export function edited(license: Editable, { edit, reason, at }: EditCommand): Li
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
   const before = termsOf(license)
   const after = { ...before, ...given(edit) }
-  if (sameJson(before, after)) return []
+  const { updatesUntil = license.updatesUntil } = edit
+  const updates = updatesUntil === license.updatesUntil ? {} : { updatesUntil }
+  if (sameJson(before, after) && sameJson(updates, {})) return []
   const { expiresAt, startsWith, graceSeconds, ...others } = after
   const isMoved = expiresAt !== before.expiresAt
   if (isMoved && expiresAt !== null && expiresAt <= at) throw new Refusal('expiry_in_the_past')
@@ -44,6 +47,7 @@ export function edited(license: Editable, { edit, reason, at }: EditCommand): Li
     ...others,
     ...recordedTerm({ expiresAt, startsWith }),
     ...recordedGrace({ graceSeconds }),
+    ...updates,
   }
   return [{ type: 'LicenseEdited', data: { ...recorded, sold: soldOf(license), reason, at } }]
 }

@@ -18,7 +18,7 @@ const ordinary = { seats: 'none', slot: null, isUse: true, setsEnd: false } as c
 const ofDevice = { ...ordinary, seats: 'of its device' } as const
 
 /** What else must be known about each type of event. A new type does not compile until it is listed here. */
-const traits: Readonly<Record<LicenseEvent['type'], Traits>> = {
+const traits = {
   LicenseMinted: { ...ordinary, setsEnd: true },
   LicenseImported: { ...ordinary, setsEnd: true },
   DeviceActivated: { ...ofDevice, slot: 'activated' },
@@ -27,6 +27,8 @@ const traits: Readonly<Record<LicenseEvent['type'], Traits>> = {
   DeviceIdentified: ofDevice,
   DeviceInTwoPlaces: { ...ofDevice, slot: 'two places' },
   DeviceNamed: { ...ofDevice, slot: 'named' },
+  LicenseFileIssued: ofDevice,
+  LicenseFileReleased: ofDevice,
   SeatFreedByCustomer: ordinary,
   LicenseReminted: { ...ordinary, seats: 'of all devices', slot: 'reminted' },
   LicenseRevoked: ordinary,
@@ -37,6 +39,7 @@ const traits: Readonly<Record<LicenseEvent['type'], Traits>> = {
   LicenseStarted: { ...ordinary, slot: 'started', setsEnd: true },
   SubscriptionEnded: { ...ordinary, slot: 'subscription ended', setsEnd: true },
   LicenseTermsChanged: { ...ordinary, slot: 'terms', setsEnd: true },
+  UpdatesExtended: { ...ordinary, slot: 'updates' },
   LicenseEdited: { ...ordinary, slot: 'edited', setsEnd: true },
   LicenseSuspended: { ...ordinary, slot: 'suspension' },
   LicenseResumed: { ...ordinary, slot: 'suspension' },
@@ -50,7 +53,7 @@ const traits: Readonly<Record<LicenseEvent['type'], Traits>> = {
   CustomerUnlinked: ordinary,
   HolderErased: { ...ordinary, isUse: false },
   ImportTakenBack: { ...ordinary, seats: 'of all devices', isUse: false },
-}
+} as const satisfies Readonly<Record<LicenseEvent['type'], Traits>>
 
 const slotsOf = (isOfDevice: boolean): string[] => [
   ...new Set(
@@ -61,8 +64,14 @@ const slotsOf = (isOfDevice: boolean): string[] => [
 ]
 const slotsOfDevices = slotsOf(true)
 
+/** The slot of an event that may also set the end of the updates, when it does: newer ones of its type may not. */
+const withUpdates = (slot: string): string => `${slot} and updates`
+
 /** All slots that do not belong to a device. */
-export const ownSlots: readonly string[] = slotsOf(false)
+export const ownSlots: readonly string[] = [
+  ...slotsOf(false),
+  ...(['LicenseTermsChanged', 'LicenseEdited'] as const).flatMap((type) => withUpdates(traits[type].slot)),
+]
 
 /** The slots of a device: its newest activation, deactivation and name decide over its seat. */
 export const deviceSlots = (deviceId: string): string[] => slotsOfDevices.map((slot) => `${slot} ${deviceId}`)
@@ -71,6 +80,9 @@ export const deviceSlots = (deviceId: string): string[] => slotsOfDevices.map((s
 export function slotOf(event: LicenseEvent): string | null {
   const { slot } = traits[event.type]
   const deviceId = deviceOf(event)
+  if (event.type === 'LicenseEdited' || event.type === 'LicenseTermsChanged') {
+    return event.data.updatesUntil === undefined ? slot : withUpdates(traits[event.type].slot)
+  }
   if (slot !== null && deviceId !== undefined) return `${slot} ${deviceId}`
   // A remint that frees the seats is needed later too: it dates the end of each device's seat.
   return event.type === 'LicenseReminted' && !event.data.keepDevices ? null : slot

@@ -49,6 +49,8 @@ export const LicenseTerms = z.strictObject({
   test: z.boolean(),
   metadata: Metadata,
   createdAt: Moment,
+  /** The last moment of a build that it covers; absent when it covers every build. */
+  updatesUntil: Moment.optional(),
   at: Moment,
 })
 export type LicenseTerms = z.infer<typeof LicenseTerms>
@@ -106,6 +108,35 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('DeviceInTwoPlaces'),
     data: z.strictObject({ deviceId: z.string().min(1), instanceId: z.string().min(1), at: Moment }),
+  }),
+  /**
+   * A file was signed with which the device may go on without a network until `endsAt`. It asked for it with its own key
+   * (Ed25519, base64url).
+   */
+  z.object({
+    type: z.literal('LicenseFileIssued'),
+    data: z.strictObject({
+      fileId: z.string().min(1),
+      deviceId: z.string().min(1),
+      instanceId: z.string().min(1),
+      keyHash: StoredKeyHash,
+      deviceKey: z.string().min(1),
+      nonce: z.string().min(1),
+      counter: z.int().min(1),
+      serial: z.int().min(1),
+      endsAt: Moment,
+      at: Moment,
+    }),
+  }),
+  /** The device gave its file back, signed by its key. Its seat is freed with it. */
+  z.object({
+    type: z.literal('LicenseFileReleased'),
+    data: z.strictObject({
+      fileId: z.string().min(1),
+      deviceId: z.string().min(1),
+      instanceId: z.string().min(1),
+      at: Moment,
+    }),
   }),
   z.object({
     type: z.literal('LicenseReminted'),
@@ -210,8 +241,15 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       graceSeconds,
       expiresAt: Moment.nullable(),
       startsWith,
+      /** Absent when it is as before. */
+      updatesUntil: Moment.optional(),
       at: Moment,
     }),
+  }),
+  /** A later payment of its sale extended the period of its updates. */
+  z.object({
+    type: z.literal('UpdatesExtended'),
+    data: z.strictObject({ saleId: z.string().min(1), updatesUntil: Moment, at: Moment }),
   }),
   /**
    * Its subscription has ended: it expires at the end of the paid period. Before, it may have had no expiry.
@@ -228,6 +266,8 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       through: z.int().min(1),
       /** null for events from before vendors could change a license: the license's own terms. */
       sold: SoldTerms.nullable(),
+      /** Up to when payments are counted in the period of its updates; absent when it covers every build. */
+      updatesPaidAt: Moment.optional(),
       at: Moment,
     }),
   }),
@@ -246,6 +286,8 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       startsWith,
       holder: Holder.nullable(),
       metadata: Metadata,
+      /** Absent when it is as before; null covers every build. */
+      updatesUntil: Moment.nullable().optional(),
       /** What its sale entitled to then; null without a sale. */
       sold: SoldTerms.nullable(),
       reason: z.string().nullable(),

@@ -1,12 +1,15 @@
 import { sameJson } from '../equality.ts'
 import type { OnExpiry } from '../products/key-type.ts'
-import type { LicenseEvent, RevocationCause, SoldTerms } from './events.ts'
+import type { LicenseEvent, LicenseTerms, RevocationCause, SoldTerms } from './events.ts'
 import { recordedGrace } from './grace.ts'
 import { type RecordedTerm, recordedTerm, type Term, termIn } from './term.ts'
+import { type PaidUpdates, type Updates, updatesOfNewKeyType, updatesPaidBy } from './updates.ts'
 
 /** What a sale can change about its license. */
 export type SaleFollowing = SaleTerms &
-  Term & {
+  Term &
+  Updates &
+  Pick<LicenseTerms, 'createdAt'> & {
     graceSeconds: number | null
     revokedAt: string | null
     revokedReason: string | null
@@ -49,6 +52,8 @@ export type DesiredState = {
   hasEnded: boolean
   /** The terms that the subscription was changed to; null keeps the present ones. */
   terms: SaleTerms | null
+  /** What later payments are worth for the updates; undefined where they extend none. */
+  updates?: PaidUpdates | undefined
   at: string
 }
 
@@ -70,12 +75,26 @@ const refundReason = 'refunded'
 export function followed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] {
   const { saleId, through, at } = desired
   if (license.saleThrough >= through) return []
+  const terms = changed(license, desired)
+  const paid = paidFor(license, desired, terms)
+  const { updatesUntil, updatesPaidAt } = paid
+  const isExtended = updatesUntil !== null && updatesUntil !== license.updatesUntil
+  const sold = soldNow(license, desired)
+  const counted = updatesUntil !== null && updatesPaidAt !== null ? { updatesPaidAt } : {}
   return [
     ...reinstated(license, desired),
     ...refunded(license, desired),
-    ...changed(license, desired),
-    { type: 'SaleFollowed', data: { saleId, through, sold: soldNow(license, desired), at } },
+    ...terms,
+    ...(isExtended ? [{ type: 'UpdatesExtended', data: { saleId, updatesUntil, at } } as const] : []),
+    { type: 'SaleFollowed', data: { saleId, through, sold, ...counted, at } },
   ]
+}
+
+/** The updates after the payments. Those that begin with new terms begin now, whatever was paid before. */
+function paidFor(license: SaleFollowing, { updates }: DesiredState, terms: readonly LicenseEvent[]): Updates {
+  const [change] = terms.filter((event) => event.type === 'LicenseTermsChanged')
+  if (updates === undefined || change?.data.updatesUntil !== undefined) return license
+  return updatesPaidBy(license, change?.data.keyTypeId ?? license.keyTypeId, updates)
 }
 
 /** What the sale entitles to now. */
@@ -157,8 +176,20 @@ function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] 
   if (terms === null && (!isMoved || isTold)) return own
   const { keyTypeId, quantity, deviceLimit, onExpiry, ...more } = terms ?? license
   const plan = { keyTypeId, quantity, deviceLimit, onExpiry, ...recordedGrace(more) }
-  const changedTo = { ...plan, ...(isTold ? before : term) }
+  const updates = begunUpdates(license, keyTypeId, desired)
+  const changedTo = { ...plan, ...(isTold ? before : term), ...updates }
   return [{ type: 'LicenseTermsChanged', data: { saleId, ...changedTo, at } }, ...own]
+}
+
+/** The updates of a license that gets a key type with a period of them, and had none. */
+function begunUpdates(
+  license: SaleFollowing,
+  keyTypeId: string,
+  { updates, at }: DesiredState,
+): { updatesUntil?: string } {
+  if (keyTypeId === license.keyTypeId) return {}
+  const updatesUntil = updatesOfNewKeyType(license, updates?.byKeyType.get(keyTypeId), at)
+  return updatesUntil === undefined ? {} : { updatesUntil }
 }
 
 /**
@@ -201,6 +232,7 @@ type EventBySale = Extract<
       | 'LicenseRefunded'
       | 'LicenseReinstated'
       | 'LicenseTermsChanged'
+      | 'UpdatesExtended'
       | 'SubscriptionEnded'
       | 'SaleFollowed'
   }
@@ -228,12 +260,18 @@ export function evolveBySale(license: SaleFollowing, event: EventBySale): Partia
     }
     case 'LicenseTermsChanged': {
       const { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds = null } = event.data
-      return { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds, ...termIn(event.data) }
+      const { updatesUntil, at } = event.data
+      const updates = updatesUntil === undefined ? {} : { updatesUntil, updatesPaidAt: at }
+      return { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds, ...termIn(event.data), ...updates }
     }
+    case 'UpdatesExtended':
+      return { updatesUntil: event.data.updatesUntil }
     case 'SubscriptionEnded':
       return termIn(event.data)
-    case 'SaleFollowed':
-      return { saleThrough: event.data.through, sold: event.data.sold }
+    case 'SaleFollowed': {
+      const { through: saleThrough, sold, updatesPaidAt } = event.data
+      return { saleThrough, sold, ...(updatesPaidAt !== undefined && { updatesPaidAt }) }
+    }
   }
 }
 

@@ -13,6 +13,7 @@ export const columns = [
   'expiresAt',
   'status',
   'createdAt',
+  'updatesUntil',
   'devices',
 ] as const
 type Column = (typeof columns)[number]
@@ -76,6 +77,7 @@ function cellValue(field: string, cell: string): unknown {
       return /^\d{1,9}$/.test(cell) ? Number(cell) : cell
     case 'expiresAt':
     case 'createdAt':
+    case 'updatesUntil':
       if (/^never$/i.test(cell)) return null
       return /^\d{4}-\d{2}-\d{2}$/.test(cell) ? `${cell}T00:00:00Z` : cell
     case 'status':

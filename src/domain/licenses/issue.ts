@@ -3,17 +3,26 @@ import { Refusal } from '../refusal.ts'
 import { expiryAfter, wholeSeconds } from './expiry.ts'
 import { recordedGrace } from './grace.ts'
 import { type RecordedTerm, termFrom } from './term.ts'
+import { updatesAfter } from './updates.ts'
 
 /** Well within a read model's integer column. */
 export const maxSeats = 1_000_000_000
 
-export type Terms = { quantity: number; deviceLimit: number | null; graceSeconds?: number } & RecordedTerm
+export type Terms = {
+  quantity: number
+  deviceLimit: number | null
+  graceSeconds?: number
+  /** Absent when the license covers every build. */
+  updatesUntil?: string
+} & RecordedTerm
 
 /** What a request may set in addition to its key type's terms; an absent field leaves the key type's. */
 export type TermsInput = {
   quantity?: number | undefined
   deviceLimit?: number | null | undefined
   expiresAt?: string | null | undefined
+  /** null covers every build. */
+  updatesUntil?: string | null | undefined
 }
 
 /**
@@ -45,7 +54,17 @@ export function termsFrom(keyType: KeyType, input: TermsInput, from: string): Te
   const ownExpiry = keyType.duration === null ? null : expiryAfter(from, keyType.duration)
   const expiresAt =
     input.expiresAt === undefined ? ownExpiry : input.expiresAt && wholeSeconds(input.expiresAt)
-  return { quantity, deviceLimit, expiresAt, ...recordedGrace(keyType) }
+  const updatesUntil =
+    input.updatesUntil === undefined
+      ? updatesAfter(keyType, from)
+      : input.updatesUntil && wholeSeconds(input.updatesUntil)
+  return {
+    quantity,
+    deviceLimit,
+    expiresAt,
+    ...recordedGrace(keyType),
+    ...(updatesUntil !== null && { updatesUntil }),
+  }
 }
 
 /** The largest quantity of a key type per purchase; null for no limit. */
@@ -66,7 +85,9 @@ export function termsPaidFor(
   const quantity = Math.min(paid.quantity, maxSeats)
   const perUnit = keyType.deviceLimit
   const deviceLimit = perUnit === null ? null : Math.min(perUnit * quantity, maxSeats)
-  const seats = { quantity, deviceLimit, ...recordedGrace(keyType) }
+  const updatesUntil = updatesAfter(keyType, at)
+  const updates = updatesUntil === null ? {} : { updatesUntil }
+  const seats = { quantity, deviceLimit, ...recordedGrace(keyType), ...updates }
   if (!paid.isSubscription) return { ...seats, ...termFrom(keyType, at) }
   const { expiresAt } = termFrom({ ...keyType, startsAt: 'issue' }, at)
   const isPaidLonger = expiresAt !== null && paid.paidUntil !== null && paid.paidUntil > expiresAt

@@ -11,6 +11,7 @@ import {
 import { type CustomerCommand, decideByCustomer, withFree } from './customer.ts'
 import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
 import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
+import { fileIssued, fileReleased, type IssueFile, type ReleaseFile } from './files.ts'
 import {
   causeOfRevocation,
   type DesiredState,
@@ -25,15 +26,17 @@ import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts
 import type { DeviceClaim } from './marks.ts'
 import { type Noticed, type NoticeExpiry, noNotice, noticed, toldByMail } from './notices.ts'
 import { type Why, withReason } from './reasons.ts'
+import { type FilesOfYear, withFile } from './seat-files.ts'
 import { evolveSeats, type Seats, vacated } from './seats.ts'
 import type { Standing } from './status.ts'
 import { type Term, termIn } from './term.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
-export type IssuedLicense = Omit<LicenseTerms, 'at' | keyof Term | 'graceSeconds'> &
+export type IssuedLicense = Omit<LicenseTerms, 'at' | keyof Term | 'graceSeconds' | 'updatesUntil'> &
   SaleFollowing &
   Seats &
   Noticed &
+  FilesOfYear &
   Standing & {
     status: 'issued'
     /** The end that has already been recorded by `LicenseExpired` or `LicenseFellBack`; see `endOf`. */
@@ -57,6 +60,8 @@ export type LicenseCommand =
   /** The device in a seat says who it is, without asking for the seat. */
   | { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
   | DeactivateDevice
+  | IssueFile
+  | ReleaseFile
   | ({
       type: 'RemintLicense'
       keyHash: string
@@ -90,7 +95,7 @@ export const absentLicense: License = { status: 'absent' }
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_suspended`,
  *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` refuses, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
  *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_without_address`,
- *   `key_mailed_recently`, what `decideByCustomer` refuses
+ *   `key_mailed_recently`, `seat_has_file`, what `decideByCustomer`, `fileIssued` and `fileReleased` refuse
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
   if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
@@ -111,6 +116,10 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     }
     case 'DeactivateDevice':
       return deactivated(license, command)
+    case 'IssueFile':
+      return fileIssued(license, command)
+    case 'ReleaseFile':
+      return fileReleased(license, command)
     case 'RemintLicense': {
       if (license.revokedAt !== null) throw new Refusal('license_revoked')
       const { type: _, reason: __, sendKey = false, language: ___, ...data } = command
@@ -128,9 +137,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'RenewLicense':
       return renewed(license, command)
     case 'EndPaidPeriod':
-      return ended(license, command)
     case 'NoticeExpiry':
-      return noticed(license, command)
+      return command.type === 'NoticeExpiry' ? noticed(license, command) : ended(license, command)
     case 'LinkCustomer': {
       const { customerId, at } = command
       if (license.customerId === customerId) return []
@@ -206,13 +214,16 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     case 'DeviceIdentified':
     case 'DeviceInTwoPlaces':
     case 'DeviceNamed':
+    case 'LicenseFileReleased':
       return evolveSeats(license, event)
+    case 'LicenseFileIssued':
+      return evolveSeats({ ...license, filesByDay: withFile(license, event.data.at) }, event)
     case 'SeatFreedByCustomer':
       return { ...license, freedByCustomerAt: withFree(license.freedByCustomerAt, event.data.at) }
     case 'LicenseReminted': {
       const { keyHash, displayKey, keepDevices, at } = event.data
       const reminted = { ...license, keyHash, displayKey }
-      return keepDevices ? reminted : { ...reminted, seatsUsed: 0, seats: vacated(license.seats, at) }
+      return keepDevices ? reminted : vacated(reminted, at)
     }
     case 'LicenseRevoked': {
       const { reason: revokedReason, at: revokedAt } = event.data
@@ -222,7 +233,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, revokedAt: null, revokedReason: null, revokedCause: null }
     case 'ImportTakenBack': {
       const { at } = event.data
-      const emptied = { ...license, seatsUsed: 0, seats: vacated(license.seats, at) }
+      const emptied = vacated(license, at)
       const revoked = {
         revokedAt: at,
         revokedReason: takenBackReason,
@@ -237,8 +248,10 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     case 'CustomerLinked':
       return { ...license, customerId: event.data.customerId }
     case 'LicenseEdited': {
-      const { reason: _, at: __, ...changed } = event.data
-      return { ...license, ...changed, graceSeconds: changed.graceSeconds ?? null, ...termIn(changed) }
+      const { reason: _, at, updatesUntil, ...changed } = event.data
+      const updates = updatesUntil === undefined ? {} : { updatesUntil, updatesPaidAt: at }
+      const graceSeconds = changed.graceSeconds ?? null
+      return { ...license, ...changed, graceSeconds, ...termIn(changed), ...updates }
     }
     case 'LicenseSuspended':
       return { ...license, suspendedAt: event.data.at, suspendedReason: event.data.reason }
@@ -262,12 +275,14 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   }
 }
 
-function issuedWith({ at: _, ...terms }: LicenseTerms): IssuedLicense {
+function issuedWith({ at: _, updatesUntil, ...terms }: LicenseTerms): IssuedLicense {
   return {
     ...terms,
     ...termIn(terms),
     graceSeconds: terms.graceSeconds ?? null,
     status: 'issued',
+    updatesUntil: updatesUntil ?? null,
+    updatesPaidAt: null,
     revokedAt: null,
     revokedReason: null,
     revokedCause: null,
@@ -283,6 +298,7 @@ function issuedWith({ at: _, ...terms }: LicenseTerms): IssuedLicense {
     keyMailAskedAt: null,
     freedByCustomerAt: [],
     deviceSubjects: [],
+    filesByDay: null,
     seatsUsed: 0,
     seats: new Map(),
   }

@@ -21,6 +21,19 @@ export const DeviceMarks = z.strictObject({
 })
 export type DeviceMarks = z.infer<typeof DeviceMarks>
 
+/** An identifier of a machine or of a component, hashed by the app. */
+export const HashOfApp = z
+  .string()
+  .regex(/^[A-Za-z0-9+/=_-]{16,128}$/, 'must be 16 to 128 of A-Z a-z 0-9 + / = _ -')
+
+/** The most components of a device. */
+export const maxComponents = 8
+
+/** The components of a machine by name, such as `board` and `disk`. */
+export const ComponentsOfApp = z
+  .record(z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be lowercase letters, digits and _'), HashOfApp)
+  .refine((parts) => Object.keys(parts).length <= maxComponents, `has at most ${maxComponents} components`)
+
 /** What an app says of the device that it runs on. */
 export type DeviceClaim = {
   /** The instance id that it was given before, if it still has it. */
@@ -34,9 +47,6 @@ export type DeviceClaim = {
    */
   identities: readonly DeviceIdentity[]
 }
-
-/** The most components of a device. */
-export const maxComponents = 8
 
 /** How many components two devices must have in common at the very least, because one alone may be shared by many. */
 export const fewestComponents = 2

@@ -1,5 +1,6 @@
 import type { LicenseEvent } from './events.ts'
 import type { DeviceIdentity, DeviceMarks } from './marks.ts'
+import { filesWith, liveFile, type SeatFile } from './seat-files.ts'
 
 /** A name that a person gave to a device, sealed under that person's key. */
 export type GivenName = { subjectId: string; text: string }
@@ -19,17 +20,24 @@ export type Seat = {
   platform: string | null
   /** The name that the customer gave it while it has been active, sealed. */
   givenName: GivenName | null
+  /** The license files that were made for it; null for a device that never asked for one. */
+  files: readonly SeatFile[] | null
   status: 'active' | 'deactivated'
   activatedAt: string
   deactivatedAt: string | null
 }
 
 /** What of a device everyone sees who sees its license. */
-export type ShownSeat = Omit<Seat, 'installId' | 'identity' | 'former' | 'inTwoPlacesAt' | 'givenName'> & {
+export type ShownSeat = Omit<
+  Seat,
+  'installId' | 'identity' | 'former' | 'inTwoPlacesAt' | 'givenName' | 'files'
+> & {
   /** `machine`, and the names of its components; absent for a device that has not said it. */
   identifiedBy?: string[]
   /** Absent unless two machines with one hash were noticed. */
   inTwoPlacesAt?: string
+  /** Until when its license file lets it go on without a network; absent without a file, and after it was given back. */
+  fileEndsAt?: string
 }
 
 /** Named field by field, so that a new one stays hidden until it is added here. */
@@ -43,7 +51,11 @@ export const shownSeat = (seat: Seat): ShownSeat => ({
   deactivatedAt: seat.deactivatedAt,
   ...(seat.identity && { identifiedBy: markNames(seat.identity) }),
   ...(seat.inTwoPlacesAt !== null && { inTwoPlacesAt: seat.inTwoPlacesAt }),
+  ...fileEnd(seat.files?.at(-1)),
 })
+
+const fileEnd = (file: SeatFile | undefined) =>
+  file === undefined || file.releasedAt !== null ? {} : { fileEndsAt: file.endsAt }
 
 const markNames = ({ machine, components }: DeviceIdentity): string[] => [
   ...(machine === null ? [] : ['machine']),
@@ -65,7 +77,14 @@ export type Seats = {
 type SeatEvent = Extract<
   LicenseEvent,
   {
-    type: 'DeviceActivated' | 'DeviceDeactivated' | 'DeviceIdentified' | 'DeviceInTwoPlaces' | 'DeviceNamed'
+    type:
+      | 'DeviceActivated'
+      | 'DeviceDeactivated'
+      | 'DeviceIdentified'
+      | 'DeviceInTwoPlaces'
+      | 'DeviceNamed'
+      | 'LicenseFileIssued'
+      | 'LicenseFileReleased'
   }
 >
 
@@ -82,6 +101,15 @@ export function evolveSeats<License extends Seats>(license: License, event: Seat
       return withSeat(license, { ...seat, inTwoPlacesAt: event.data.at })
     case 'DeviceNamed':
       return withSeat(license, { ...seat, givenName: event.data.name })
+    case 'LicenseFileIssued': {
+      const { deviceId: _, instanceId: __, at: issuedAt, ...file } = event.data
+      return withSeat(license, { ...seat, files: filesWith(seat.files, { ...file, issuedAt }) })
+    }
+    case 'LicenseFileReleased': {
+      const { fileId, at: releasedAt } = event.data
+      const files = seat.files?.map((file) => (file.fileId === fileId ? { ...file, releasedAt } : file))
+      return withSeat(license, { ...seat, files: files ?? null })
+    }
   }
 }
 
@@ -91,6 +119,7 @@ const newSeat = ({ at, ...device }: Extract<SeatEvent, { type: 'DeviceActivated'
   former: null,
   inTwoPlacesAt: null,
   givenName: null,
+  files: null,
   status: 'active',
   activatedAt: at,
   deactivatedAt: null,
@@ -120,9 +149,16 @@ function withSeat<License extends Seats>(license: License, seat: Seat): License 
   }
 }
 
-/** The seats after all of them were freed at a moment. */
-export function vacated(seats: ReadonlyMap<string, Seat>, at: string): ReadonlyMap<string, Seat> {
+/** All seats are freed but those of devices whose license files have not ended, which go on without a network. */
+export function vacated<License extends Seats>(license: License, at: string): License {
   const vacate = (seat: Seat): Seat =>
-    seat.status === 'active' ? { ...seat, status: 'deactivated', deactivatedAt: at } : seat
-  return new Map(Array.from(seats, ([deviceId, seat]) => [deviceId, vacate(seat)]))
+    seat.status === 'active' && !liveFile(seat.files, at)
+      ? { ...seat, status: 'deactivated', deactivatedAt: at }
+      : seat
+  const seats = new Map(Array.from(license.seats, ([deviceId, seat]) => [deviceId, vacate(seat)]))
+  return {
+    ...license,
+    seats,
+    seatsUsed: [...seats.values()].filter(({ status }) => status === 'active').length,
+  }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { fewestComponents, maxComponents } from '../licenses/marks.ts'
 import { Moment, Slug } from '../values.ts'
 import { KeyType, Price } from './key-type.ts'
+import { maxReleases, Release } from './releases.ts'
 
 export const KeyPrefix = z.string().regex(/^[A-Z0-9]{2,8}$/, 'must be 2 to 8 uppercase letters and digits')
 
@@ -92,6 +93,14 @@ export const ProductSettings = z.strictObject({
       example: false,
     })
     .optional(),
+  customerFiles: z
+    .boolean()
+    .meta({
+      description:
+        'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      example: false,
+    })
+    .optional(),
 })
 export type ProductSettings = z.infer<typeof ProductSettings>
 
@@ -146,5 +155,10 @@ export const ProductEvent = z.discriminatedUnion('type', [
     }),
   }),
   z.object({ type: z.literal('KeyTypeDeleted'), data: z.strictObject({ keyTypeId: Slug, at: Moment }) }),
+  /** Its releases from now on, newest first. */
+  z.object({
+    type: z.literal('ReleasesListed'),
+    data: z.strictObject({ releases: z.array(Release).max(maxReleases), at: Moment }),
+  }),
 ])
 export type ProductEvent = z.infer<typeof ProductEvent>

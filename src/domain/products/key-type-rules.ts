@@ -1,12 +1,12 @@
 import { Refusal } from '../refusal.ts'
-import type { KeyType } from './key-type.ts'
+import { type KeyType, withoutUnset } from './key-type.ts'
 
 /**
- * A key type as it is recorded: a setting that is not used is left out.
+ * A key type as it is recorded.
  * @throws Refusal `term_without_duration` for a term that starts later and has no length
  */
-export function checkedKeyType({ startsAt, graceSeconds = 0, ...keyType }: KeyType): KeyType {
-  const startsLater = startsAt === 'first_activation'
-  if (startsLater && keyType.duration === null) throw new Refusal('term_without_duration')
-  return { ...keyType, ...(startsLater && { startsAt }), ...(graceSeconds > 0 && { graceSeconds }) }
+export function checkedKeyType(keyType: KeyType): KeyType {
+  if (keyType.startsAt === 'first_activation' && keyType.duration === null)
+    throw new Refusal('term_without_duration')
+  return withoutUnset(keyType)
 }

@@ -63,6 +63,20 @@ export type Price = z.infer<typeof Price>
 /** `null` means unlimited for a device limit or a maximum quantity, and perpetual for a duration. */
 export const DeviceLimit = z.int().min(1).max(100_000)
 
+/** Whether licenses may be used on machines without a network, with a signed file. */
+export const OfflineFiles = z.strictObject({
+  maxDays: z.int().min(1).max(36_500).meta({
+    description: 'How many days a license file is good at most',
+    example: 365,
+  }),
+  perSeatPerYear: z.int().min(1).max(366).meta({
+    description:
+      'How many license files a device may have within 365 days, and a license for each of its seats',
+    example: 4,
+  }),
+})
+export type OfflineFiles = z.infer<typeof OfflineFiles>
+
 /** A template of a license: the rules that a license copies when it is issued. */
 export const KeyType = z.strictObject({
   keyTypeId: Slug,
@@ -79,8 +93,29 @@ export const KeyType = z.strictObject({
   startsAt: StartsAt.optional(),
   /** How long a license stays active after its expiry; absent means not at all. */
   graceSeconds: GraceSeconds.optional(),
+  /** For how long after its issue, or a payment, a license covers new builds; absent or null for every build. */
+  updates: Duration.nullable().optional(),
+  /** Absent or null where no license files are allowed. */
+  offlineFiles: OfflineFiles.nullable().optional(),
 })
 export type KeyType = z.infer<typeof KeyType>
+
+/** A key type as it is recorded: a setting that was never used, or is removed, is absent. */
+export function withoutUnset({
+  updates,
+  offlineFiles,
+  startsAt,
+  graceSeconds,
+  ...keyType
+}: KeyType): KeyType {
+  return {
+    ...keyType,
+    ...(updates && { updates }),
+    ...(offlineFiles && { offlineFiles }),
+    ...(startsAt === 'first_activation' && { startsAt }),
+    ...(graceSeconds && { graceSeconds }),
+  }
+}
 
 /**
  * The key type of a product that is created without any, since a product always has one: one device,

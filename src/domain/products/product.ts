@@ -5,6 +5,7 @@ import { slugOf } from '../values.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
 import { defaultKeyType, type KeyType } from './key-type.ts'
 import { checkedKeyType } from './key-type-rules.ts'
+import { type Release, releasesInOrder } from './releases.ts'
 import { decideSelling, evolveSelling, type SellingCommand, type TestKeys } from './selling.ts'
 
 export type Product =
@@ -54,6 +55,8 @@ export type ProductCommand =
   | { type: 'ChangeKeyType'; keyTypeId: string; change: Partial<Omit<KeyType, 'keyTypeId'>>; at: string }
   /** @param inUse whether a live license references it */
   | { type: 'DeleteKeyType'; keyTypeId: string; inUse: boolean; at: string }
+  /** @param listed the releases that are listed now, which are not part of the product's state */
+  | { type: 'ListReleases'; releases: readonly Release[]; listed: readonly Release[]; at: string }
   | SellingCommand
 
 export const absentProduct: Product = { status: 'absent' }
@@ -110,6 +113,10 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
       if (product.keyTypes.length === 1) throw new Refusal('key_type_is_last')
       if (inUse) throw new Refusal('key_type_in_use')
       return [{ type: 'KeyTypeDeleted', data: { keyTypeId, at } }]
+    }
+    case 'ListReleases': {
+      const releases = releasesInOrder(command.releases)
+      return sameJson(releases, command.listed) ? [] : [{ type: 'ReleasesListed', data: { releases, at } }]
     }
     default:
       return decideSelling(product, command)
@@ -210,6 +217,8 @@ export function evolveProduct(product: Product, event: ProductEvent): Product {
       const keyTypes = product.keyTypes.filter(({ keyTypeId }) => keyTypeId !== event.data.keyTypeId)
       return { ...changed, keyTypes }
     }
+    case 'ReleasesListed':
+      return changed
     default:
       return evolveSelling(changed, event)
   }

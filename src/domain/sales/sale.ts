@@ -15,6 +15,7 @@ import {
   unmappedItem,
   withItem,
 } from './items.ts'
+import { renewalsOf } from './renewals.ts'
 import { type PaymentStatus, paymentStatusOf, type SaleRules } from './status.ts'
 
 type Received = Extract<SaleEvent, { type: 'SaleReceived' }>['data']
@@ -111,6 +112,12 @@ export const itemPaymentStatus = (
   rules?: SaleRules,
 ): PaymentStatus =>
   paymentStatusOf({ links, amount, currency, soldAt, paidUntil, firstExpiresAt, waits, line }, facts, rules)
+
+/** When the license of an item was paid for again; see {@link renewalsOf}. */
+export const itemRenewals = (
+  { ownLinks: links, amount, currency, soldAt, paidUntil, facts }: KnownSale,
+  { line }: Pick<SaleItem, 'line'>,
+): string[] => renewalsOf({ links, amount, currency, soldAt, paidUntil, line }, facts)
 
 /** The payment status of the sale as a whole. */
 export const salePaymentStatus = (sale: KnownSale, rules?: SaleRules): PaymentStatus =>

@@ -27,6 +27,7 @@ export const eventsByName = [
   'license.unlinked',
   'license.holder_erased',
   'license.revocation_undone',
+  'license.updates_extended',
   'license.expiring',
 ] as const
 

@@ -83,16 +83,23 @@ function changedTerms(before: KeyType, after: KeyType): Term[] {
     'sellInMultiples',
     'maxQuantity',
     'price',
+    'updates',
+    'offlineFiles',
   ] as const
   return fields
-    .filter((field) => !sameJson(before[field], after[field]))
+    .filter((field) => !sameJson(before[field] ?? null, after[field] ?? null))
     .map((field) => ({ field, from: termOf(before, field), to: termOf(after, field) }))
 }
 
 function termOf(keyType: KeyType, field: keyof KeyType): Term['from'] {
-  const { duration, price } = keyType
-  if (field === 'duration') return duration && `${duration.count} ${duration.unit}`
+  const { price, offlineFiles } = keyType
+  if (field === 'duration' || field === 'updates') {
+    const period = keyType[field] ?? null
+    return period && `${period.count} ${period.unit}`
+  }
   if (field === 'price') return price === null ? null : price.priceId
+  if (field === 'offlineFiles')
+    return offlineFiles ? `${offlineFiles.maxDays} days, ${offlineFiles.perSeatPerYear} a year` : null
   const value = keyType[field] ?? null
   return typeof value === 'object' ? JSON.stringify(value) : value
 }

@@ -206,6 +206,8 @@ const fieldNames: Record<string, string> = {
   sellInMultiples: 'Selling in multiples',
   maxQuantity: 'Largest quantity',
   price: 'Price',
+  updates: 'Updates',
+  offlineFiles: 'License files',
 }
 
 const termWords = (term: string | number | boolean | null): string => (term === null ? 'none' : String(term))

@@ -34,6 +34,10 @@ export const importRowIn = z
       description:
         'The status in the previous system. `revoked` is kept; `expired` and `fallback` need an expiresAt in the past',
     }),
+    updatesUntil: momentOfSale.nullable().optional().meta({
+      description:
+        'The last moment of a build that the license covers. null covers every build; when absent, the `updates` of the key type count from createdAt',
+    }),
     createdAt: momentOfSale.optional().meta({ description: 'When the license was issued; defaults to now' }),
     metadata: Metadata.refine(wellFormedMetadata, 'must be well-formed text without NUL').optional(),
     devices: z
@@ -53,13 +57,14 @@ export const importRowIn = z
 export function importRowOf(row: unknown): ForeignLicense | string {
   const read = importRowIn.safeParse(row, { error: inputWords })
   if (!read.success) return sentenceOf(read.error, 'the row')
-  const { email, name, expiresAt, createdAt, devices, ...rest } = read.data
+  const { email, name, expiresAt, createdAt, updatesUntil, devices, ...rest } = read.data
   return {
     ...rest,
     email: email ?? undefined,
     name: name ?? undefined,
     expiresAt: expiresAt && inUtc(expiresAt),
     createdAt: createdAt && inUtc(createdAt),
+    updatesUntil: updatesUntil && inUtc(updatesUntil),
     devices: devices?.map((device) => ({ deviceId: device.deviceId, name: device.name ?? device.deviceId })),
   }
 }

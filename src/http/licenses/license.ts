@@ -55,6 +55,10 @@ const License = z.object({
   test: z.boolean(),
   metadata: z.record(z.string(), z.string()),
   createdAt: momentOut,
+  updatesUntil: momentOut.optional().meta({
+    description:
+      'The license covers builds of the app until this moment, for ever. Absent when it covers every build',
+  }),
   suspendedAt: momentOut.optional(),
   revokedAt: momentOut.optional().meta({ description: 'When it was revoked; absent unless it is' }),
 })
@@ -64,7 +68,7 @@ export const licenseOut = License.meta({
   description: 'A license as it is now, or was at the moment that was asked for',
 })
 
-/** By what a device is recognized. */
+/** By what a device is recognized, and whether it goes on without a network. */
 export const recognizedShape = {
   identifiedBy: z
     .array(z.string())
@@ -77,6 +81,11 @@ export const recognizedShape = {
   inTwoPlacesAt: momentOut.optional().meta({
     description:
       'When two machines with one hash were last noticed in this seat, such as copies of a virtual machine. Absent unless they were',
+  }),
+  fileEndsAt: momentOut.optional().meta({
+    description:
+      'Until when its license file lets the device go on without a network; it keeps its seat until then. Absent without a file',
+    example: '2027-11-24T14:05:12.000Z',
   }),
 }
 
@@ -153,6 +162,7 @@ export function licenseAloneView(
     test: license.test,
     metadata: license.metadata,
     createdAt: license.createdAt,
+    ...(license.updatesUntil !== null && { updatesUntil: license.updatesUntil }),
     ...(license.suspendedAt !== null && { suspendedAt: license.suspendedAt }),
     ...(license.revokedAt !== null && { revokedAt: license.revokedAt }),
   }

@@ -17,7 +17,7 @@ const maxDeviceLimit = 100_000
  * working: what does not fit is left out and reported.
  */
 export function rowOf(license: ForeignLicense, keyType: KeyType, source: string): PlannedRow {
-  const { licenseKey, expiresAt, createdAt, status } = license
+  const { licenseKey, expiresAt, updatesUntil, createdAt, status } = license
   if (licenseKey === null || licenseKey.trim() === '')
     return { problem: 'The export does not contain its key.' }
   if (licenseKey.length > maxKeyLength)
@@ -32,6 +32,7 @@ export function rowOf(license: ForeignLicense, keyType: KeyType, source: string)
     ...personOf(license, note),
     ...(quantity > 1 && { quantity }),
     ...(expiresAt !== undefined && { expiresAt }),
+    ...(updatesUntil !== undefined && { updatesUntil }),
     ...(createdAt !== null && { createdAt }),
     ...((status === 'revoked' || status === 'expired') && { status }),
     metadata: metadataOf(license, source, note),

@@ -93,8 +93,9 @@ function licenseOf(from: string, license: Fields, { pieces, shared }: Context): 
   const unusable = (problem: string) => ({ from, externalId, licenseKey, problem })
   const expiresAt = isoOf(textOf(license.expiresAt))
   const createdAt = isoOf(textOf(license.createdAt))
-  if (expiresAt === 'invalid' || createdAt === 'invalid')
-    return unusable('Its expiry or its creation is not a time.')
+  const updatesUntil = isoOf(textOf(license.maintenanceExpiresAt))
+  if (expiresAt === 'invalid' || createdAt === 'invalid' || updatesUntil === 'invalid')
+    return unusable('Its expiry, its creation or the end of its maintenance is not a time.')
   const endsSomeTime = expiresAt === undefined && isTimed(license)
   if (endsSomeTime && expirationStrategy === 'rolling')
     return unusable(
@@ -117,6 +118,7 @@ function licenseOf(from: string, license: Fields, { pieces, shared }: Context): 
     name,
     createdAt: createdAt ?? null,
     expiresAt: expiresAt ?? null,
+    updatesUntil,
     status: isSet(license.revoked) ? 'revoked' : isSet(license.suspended) ? 'suspended' : 'active',
     seats: seatsOf(license),
     devices: dataOf(pieces, 'activations', Fields).map(deviceOf),

@@ -15,6 +15,7 @@ export const csvColumns = [
   'name',
   'createdAt',
   'expiresAt',
+  'updatesUntil',
   'status',
   'seats',
   'quantity',
@@ -31,6 +32,8 @@ const aliases: readonly (readonly [string, CsvColumn])[] = [
   ['created', 'createdAt'],
   ['expires', 'expiresAt'],
   ['expiry', 'expiresAt'],
+  ['maintenanceUntil', 'updatesUntil'],
+  ['maintenanceExpiresAt', 'updatesUntil'],
   ['deviceLimit', 'seats'],
   ['maxDevices', 'seats'],
   ['maxActivations', 'seats'],
@@ -100,9 +103,12 @@ function licenseOf(from: string, row: Record<string, string>): ForeignLicense | 
   if (seats === 'invalid' || quantity === 'invalid')
     return unusable('seats and quantity must be whole numbers from 1; seats may be unlimited.')
   const createdAt = isoOf(row.createdAt)
-  const expiresAt = /^(never|perpetual|lifetime)$/i.test(row.expiresAt ?? '') ? null : isoOf(row.expiresAt)
-  if (createdAt === 'invalid' || expiresAt === 'invalid')
-    return unusable('createdAt and expiresAt must be dates such as 2026-11-21 or 2026-11-21T09:30:00Z.')
+  const expiresAt = endOf(row.expiresAt)
+  const updatesUntil = endOf(row.updatesUntil)
+  if (createdAt === 'invalid' || expiresAt === 'invalid' || updatesUntil === 'invalid')
+    return unusable(
+      'createdAt, expiresAt and updatesUntil must be dates such as 2026-11-21 or 2026-11-21T09:30:00Z.',
+    )
   const lists = (text: string | undefined) => text?.split(/[\s;|,]+/).filter((entry) => entry !== '')
   return {
     ...plainLicense,
@@ -116,6 +122,7 @@ function licenseOf(from: string, row: Record<string, string>): ForeignLicense | 
     name: row.name ?? null,
     createdAt: createdAt ?? null,
     expiresAt,
+    updatesUntil,
     status,
     seats,
     quantity: quantity ?? 1,
@@ -127,6 +134,10 @@ function licenseOf(from: string, row: Record<string, string>): ForeignLicense | 
     ),
   }
 }
+
+/** @returns null for a text that means "never" */
+const endOf = (text: string | undefined) =>
+  /^(never|perpetual|lifetime)$/i.test(text ?? '') ? null : isoOf(text)
 
 /** @returns null for a text that means "no limit" */
 function numberOf(text: string | undefined, unlimited?: RegExp): number | null | undefined | 'invalid' {

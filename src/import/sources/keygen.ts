@@ -158,6 +158,7 @@ function licenseOf(from: string, license: Resource, { pieces, shared }: Context)
     return { from, externalId: id, licenseKey, problem: 'Its expiry or its creation is not a time.' }
   }
   const policyId = relatedId(license, 'policy')
+  const policy = shared.get('policies', policyId)
   const person = shared.get('users', relatedId(license, 'owner') ?? relatedId(license, 'user'))
   const { email, name } = person === undefined ? { email: null, name: null } : Person.parse(person)
   const own = dataOf(pieces, 'entitlements', Code).map(({ code }) => code)
@@ -174,13 +175,18 @@ function licenseOf(from: string, license: Resource, { pieces, shared }: Context)
     name,
     createdAt: createdAt ?? null,
     expiresAt: expiresAt ?? null,
+    updatesUntil: keepsReleases(policy) ? expiresAt : undefined,
     status: statusOf(attributes),
-    seats: seatsOf(attributes, shared.get('policies', policyId)),
+    seats: seatsOf(attributes, policy),
     devices: dataOf(pieces, 'machines', Resource).map(deviceOf),
     metadata: { ...(licenseName !== null && { licenseName }), ...textFields(attributes.metadata) },
     leftOut: limitsOf(attributes),
   }
 }
+
+/** Whether a license that has expired keeps access there to the releases from before, and to no later ones. */
+const keepsReleases = (policy: unknown): boolean =>
+  policy !== undefined && Resource.parse(policy).attributes.expirationStrategy === 'MAINTAIN_ACCESS'
 
 /** A license whose owner is banned is not valid there, until the ban is lifted. */
 function statusOf({ suspended, status }: Resource['attributes']): ForeignLicense['status'] {

@@ -7,6 +7,9 @@ const needsApproval =
   'address to the person you work for, ask check_approval, and then repeat the call with `confirmationId`.'
 
 const expiresAt = time('The new expiry; null never expires').nullable()
+const updatesUntil = time(
+  'The last moment of a build that the license covers; null covers every build',
+).nullable()
 const deviceLimit = z.int().min(1).max(100_000).nullable().describe('null is unlimited')
 
 /** Issue a license, and change one. */
@@ -32,6 +35,9 @@ export const changeLicenseTools = [
       customerId: customerId.optional(),
       expiresAt: expiresAt.optional().describe('Defaults to the term of the key type; null never expires'),
       deviceLimit: deviceLimit.optional().describe('Defaults to that of the key type; null is unlimited'),
+      updatesUntil: updatesUntil
+        .optional()
+        .describe('Defaults to the updates of the key type; null covers every build'),
       sendKey: z.boolean().optional().describe('Mail the key to the person'),
     },
   }),
@@ -40,7 +46,7 @@ export const changeLicenseTools = [
     operation: 'updateLicense',
     title: 'Change the terms or the person of a license',
     description:
-      'Changes the key type, expiry, device limit or person of a license; what is left out stays. Use it to extend a ' +
+      'Changes the key type, expiry, device limit, end of updates or person of a license; what is left out stays. Use it to extend a ' +
       'license or to give it more devices.',
     effect: 'changes',
     input: {
@@ -48,6 +54,7 @@ export const changeLicenseTools = [
       keyTypeId: keyTypeId.optional(),
       expiresAt: expiresAt.optional(),
       deviceLimit: deviceLimit.optional(),
+      updatesUntil: updatesUntil.optional(),
       email: z.string().max(254).nullable().optional().describe('null removes the person'),
       name: z.string().min(1).max(200).nullable().optional(),
       reason,

@@ -18,6 +18,10 @@ export function licenseView(visit: Visit, details: LicenseDetails): Html {
     <div class="sheet">
       ${facts([
         [say('endLabel'), validityOf(visit, license)],
+        license.updatesUntil !== null && [
+          say('updatesLabel'),
+          say('updatesUntil', { date: dayIn(language, license.updatesUntil) }),
+        ],
         [say('planLabel'), license.planName],
         license.quantity > 1 && [say('quantityLabel'), license.quantity],
         [say('keyLabel'), html`<code>${license.displayKey}</code>`],
@@ -31,7 +35,7 @@ export function licenseView(visit: Visit, details: LicenseDetails): Html {
         [say('boughtLabel'), dayIn(language, license.createdAt)],
       ])}
     </div>
-    ${devices(visit, details)} ${keyActions(visit, details)}
+    ${devices(visit, details)} ${keyActions(visit, details)} ${fileAction(visit, details)}
     ${
       order &&
       html`<h2>${say('ordersTitle')}</h2>
@@ -61,6 +65,7 @@ function devices(visit: Visit, { license, devices: seated, frees }: LicenseDetai
                   <div>
                     <p class="name">${device.name}</p>
                     <p class="soft">${timesOf(visit, device)}</p>
+                    ${device.heldUntil !== null && html`<p class="soft">${say('seatHeld', { date: dayIn(language, device.heldUntil) })}</p>`}
                     ${
                       device.reportedName !== device.name &&
                       html`<p class="soft">${say('deviceNameApp', { name: device.reportedName })}</p>`
@@ -70,6 +75,7 @@ function devices(visit: Visit, { license, devices: seated, frees }: LicenseDetai
                     <a class="button second" href=${`${path}/${device.instanceId}/name`} aria-label=${`${say('renameDevice')}: ${device.name}`}>${say('renameDevice')}</a>
                     ${
                       frees.left > 0 &&
+                      device.heldUntil === null &&
                       html`<a class="button danger" href=${`${path}/${device.instanceId}/free`} aria-label=${`${say('freeDevice')}: ${device.name}`}>${say('freeDevice')}</a>`
                     }
                   </div>
@@ -94,6 +100,16 @@ export function freesWords(
   if (most === 0) return say('freeOff')
   if (left > 0) return left === 1 ? say('freeLeftOne') : say('freeLeft', { left })
   return say('freeNone', { date: nextAt === null ? '' : dayIn(language, nextAt) })
+}
+
+function fileAction(visit: Visit, { license, mayGetFiles }: LicenseDetails): Content {
+  const { say, home } = visit
+  if (!mayGetFiles) return null
+  return html`<h2>${say('filesTitle')}</h2>
+    <div class="sheet stack">
+      <p>${say('filesLead')}</p>
+      <div class="actions"><a class="button second" href=${`${home}/licenses/${license.licenseId}/file`}>${say('filesLink')}</a></div>
+    </div>`
 }
 
 function keyActions(visit: Visit, { license, maySendKey, mayReplaceKey }: LicenseDetails): Content {

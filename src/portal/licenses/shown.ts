@@ -3,12 +3,14 @@ import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { listSeated } from '../../../projections/licenses/queries.ts'
 import { findMail } from '../../../projections/mails.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
+import { allowFiles } from '../../commands/devices/files.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { freesLeft } from '../../domain/licenses/customer.ts'
 import { graceUntilAt } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { liveFile } from '../../domain/licenses/seat-files.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { plainText } from '../../domain/plain-text.ts'
 import type { Duration } from '../../domain/products/key-type.ts'
@@ -29,6 +31,7 @@ export type ShownLicense = {
   startsWith: Duration | null
   /** The end of its grace while it is active after its expiry, else null. */
   graceUntil: string | null
+  updatesUntil: string | null
   quantity: number
   seatsUsed: number
   deviceLimit: number | null
@@ -43,6 +46,8 @@ export type ShownDevice = {
   reportedName: string
   since: string
   seenAt: string | null
+  /** Until when its license file keeps the seat taken; null without one. */
+  heldUntil: string | null
 }
 
 type Order = { saleId: string; soldAt: string; amount: number; currency: string; test: boolean }
@@ -57,6 +62,8 @@ export type LicenseDetails = {
   /** Whether the key can be sent again, and whether it can be replaced: by its holder alone, who gets it by mail. */
   maySendKey: boolean
   mayReplaceKey: boolean
+  /** Whether license files can be had here. */
+  mayGetFiles: boolean
 }
 
 /** More seats than a person would look through. */
@@ -79,6 +86,7 @@ export async function shownLicense(
     expiresAt: license.expiresAt,
     startsWith: license.startsWith,
     graceUntil: status === 'active' ? graceUntilAt(license, now) : null,
+    updatesUntil: license.updatesUntil,
     quantity: license.quantity,
     seatsUsed: license.seatsUsed,
     deviceLimit: license.deviceLimit,
@@ -103,6 +111,7 @@ export async function licenseDetails(
     frees: { most, ...freesLeft(license, most, momentOf(ports)) },
     order: await orderOf(ports, license, customer),
     maySendKey: isHolder && (await isSendable(ports, license)),
+    mayGetFiles: (product?.settings.customerFiles ?? false) && (await allowFiles(ports, license)),
     mayReplaceKey:
       isHolder &&
       license.revokedAt === null &&
@@ -125,13 +134,15 @@ async function devicesOf(
     tenantId,
     seats.map(({ givenName }) => givenName),
   )
-  return seats.map(({ instanceId, name, activatedAt }, index) => ({
+  const now = momentOf(ports)
+  return seats.map(({ instanceId, name, activatedAt, files }, index) => ({
     instanceId,
     // Names in attributes and forms too, which the templates leave as they are.
     name: plainText(given[index] ?? name),
     reportedName: plainText(name),
     since: activatedAt,
     seenAt: telemetry.get(instanceId)?.seenAt ?? null,
+    heldUntil: liveFile(files, now)?.endsAt ?? null,
   }))
 }
 

@@ -26,6 +26,8 @@ type RefusedCode =
   | 'revoked'
   | 'suspended'
   | 'expired'
+  /** The app was built after the updates of the license ended. */
+  | 'build_not_covered'
   | 'reminted'
   | 'inactive'
   | 'seat_limit_reached'
@@ -44,6 +46,7 @@ const refusedCodes: Readonly<Record<RefusedCode, true>> = {
   revoked: true,
   suspended: true,
   expired: true,
+  build_not_covered: true,
   reminted: true,
   inactive: true,
   seat_limit_reached: true,

@@ -14,6 +14,7 @@ export const operations = {
   connectStripe: 'POST /v1/integrations/stripe/connect idempotent',
   createCustomer: 'POST /v1/customers idempotent',
   createKeyType: 'POST /v1/products/{productId}/key-types idempotent',
+  createLicenseFile: 'POST /v1/licenses/{id}/files idempotent',
   createProduct: 'POST /v1/products idempotent',
   createProviderEndpoint: 'POST /v1/integrations/{provider}/endpoint idempotent',
   createWebhookReplay: 'POST /v1/webhook/replays idempotent',
@@ -54,6 +55,7 @@ export const operations = {
   listIgnoredTests: 'GET /v1/sales/ignored paged',
   listIntegrations: 'GET /v1/integrations paged',
   listKeyTypes: 'GET /v1/products/{productId}/key-types',
+  listLicenseFiles: 'GET /v1/licenses/{id}/files',
   listLicenses: 'GET /v1/licenses paged',
   listLicensesOfCustomer: 'GET /v1/customers/{id}/licenses paged',
   listParkedSales: 'GET /v1/sales/parked paged',
@@ -61,6 +63,7 @@ export const operations = {
   listRefusals: 'GET /v1/refusals paged',
   listRefusalsOfLicense: 'GET /v1/licenses/{id}/refusals paged',
   listRefusedCallsByDay: 'GET /v1/refusals/days paged',
+  listReleases: 'GET /v1/products/{productId}/releases',
   listSales: 'GET /v1/sales paged',
   listSalesOfCustomer: 'GET /v1/customers/{id}/sales paged',
   listTokens: 'GET /v1/tokens paged',
@@ -77,6 +80,7 @@ export const operations = {
   readUsage: 'GET /v1/usage',
   redeliver: 'POST /v1/webhook/deliveries/{id}/redeliver idempotent',
   reinstateLicense: 'POST /v1/licenses/{id}/reinstate gated',
+  releaseLicenseFile: 'POST /v1/licenses/{id}/files/release idempotent',
   remintLicense: 'POST /v1/licenses/{id}/remint idempotent',
   removePortalLogo: 'DELETE /v1/portal/logo',
   renameWorkspace: 'PATCH /v1/workspace',
@@ -96,6 +100,7 @@ export const operations = {
   setPortal: 'PUT /v1/portal',
   setPortalLogo: 'PUT /v1/portal/logo',
   setProductMail: 'PUT /v1/products/{productId}/mail',
+  setReleases: 'PUT /v1/products/{productId}/releases',
   setWebhook: 'PUT /v1/webhook gated',
   startTestPurchase: 'POST /v1/test-purchase idempotent',
   suspendLicense: 'POST /v1/licenses/{id}/suspend idempotent',
@@ -158,6 +163,7 @@ export type DryRunId =
   | 'setPortal'
   | 'setPortalLogo'
   | 'setProductMail'
+  | 'setReleases'
   | 'setWebhook'
   | 'suspendLicense'
   | 'takeBackImport'

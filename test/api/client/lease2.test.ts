@@ -65,7 +65,9 @@ describe('a lease of the second version', () => {
         notBefore: begin - 86_400,
         expiresAt: begin + 604_800,
         licenseExpiresAt: null,
+        updatesUntil: null,
         serial: expect.any(Number) as unknown,
+        file: null,
       },
     })
     const elsewhere = { machineHash: hash('other'), components: { board: hash('b'), disk: hash('d') } }

@@ -105,6 +105,10 @@ export function leases2() {
       ...claims,
       license_expires_at: time(now + 10_000_000),
     }),
+    valid('with an end of the updates', 'builds are covered until then', {
+      ...claims,
+      updates_until: time(now - 1_000_000),
+    }),
     valid('in its last second', 'the end itself is within the lease', { ...claims, exp: time(now) }),
     valid('in its first second', 'the beginning itself is within the lease', { ...claims, nbf: time(now) }),
     wrong('over', 'over', 'now is after exp', tokenOf({ ...claims, exp: time(now - 1) })),
@@ -178,6 +182,12 @@ export function leases2() {
     ),
     wrong('no end', 'malformed', 'exp is missing', tokenOf(withoutEnd)),
     wrong('seconds', 'malformed', 'times are texts as in RFC 3339', tokenOf({ ...claims, exp: now + 1000 })),
+    wrong(
+      'updates in seconds',
+      'malformed',
+      'the end of the updates is a text as well',
+      tokenOf({ ...claims, updates_until: now - 1_000_000 }),
+    ),
     wrong('no JSON', 'malformed', 'the message is no JSON object', tokenOf('lease')),
   ]
   return { keyset, now, ...place, licenseKey, licenseKeyHash, instanceId, device, cases }

@@ -135,8 +135,8 @@ function deactivateDeviceRoute(
         tags: ['Licenses'],
         summary: 'Deactivate a device; repeating it gets the same response',
         description:
-          'Frees the seat of a device that its owner no longer has. The device may activate again while a seat is free. Name it ' +
-          'by `deviceId` or by `instanceId`, not by both.',
+          'Frees the seat of a device that its owner no longer has. The device may activate again while a seat is free. A device with a ' +
+          'license file keeps its seat until the file ends. Name it by `deviceId` or by `instanceId`, not by both.',
         params: oneLicense,
         body: deviceIn,
         response: {
@@ -144,7 +144,7 @@ function deactivateDeviceRoute(
             'The device has no seat',
             z.object({ deactivated: z.literal(true).meta({ description: 'Always true: it has no seat' }) }),
           ),
-          ...errors(400, 403, 404),
+          ...errors(400, 403, 404, 409),
         },
       },
     },

@@ -31,6 +31,10 @@ const editIn = z
       .nullable()
       .optional()
       .meta({ description: 'null is perpetual; truncated to the second' }),
+    updatesUntil: momentIn.nullable().optional().meta({
+      description:
+        'The last moment of a build that the license covers; truncated to the second. null covers every build; absent keeps it',
+    }),
     email: EmailAddress.nullable().optional().meta({ description: 'null removes the person' }),
     name: text(200)
       .nullable()
@@ -80,9 +84,13 @@ function editRoute(app: ZodApp, ports: LicensePorts): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
-      const { reason: why, expiresAt, ...change } = request.body
+      const { reason: why, expiresAt, updatesUntil, ...change } = request.body
       const input = { tenantId, licenseId, reason: why ?? null }
-      const wanted = { ...change, expiresAt: expiresAt && inUtc(expiresAt) }
+      const wanted = {
+        ...change,
+        expiresAt: expiresAt && inUtc(expiresAt),
+        updatesUntil: updatesUntil && inUtc(updatesUntil),
+      }
       return shown(ports, await editLicense(ports, input, wanted, runOriginOf(request)))
     },
   )

@@ -104,10 +104,14 @@ function mintRoute(app: ZodApp, ports: MintPorts & Ports<'findProduct'>): void {
     },
     async (request, reply) => {
       const { tenantId } = callerIn(request)
-      const { productId, expiresAt, ...input } = request.body
+      const { productId, expiresAt, updatesUntil, ...input } = request.body
       const product = await requireProduct(ports, tenantId, productId)
       const overrides = await overridesOf(ports, tenantId, input.customerId)
-      const terms = { ...input, expiresAt: expiresAt && inUtc(expiresAt) }
+      const terms = {
+        ...input,
+        expiresAt: expiresAt && inUtc(expiresAt),
+        updatesUntil: updatesUntil && inUtc(updatesUntil),
+      }
       const own = runPorts(request, ports)
       const origin = runOriginOf(request)
       const { license, keyType, licenseKey } = await mintLicense(own, product, terms, origin)

@@ -53,6 +53,10 @@ export const licenseIn = z
       .optional()
       .meta({ description: 'null is perpetual; truncated to the second' }),
     deviceLimit: DeviceLimit.nullable().optional().meta({ description: 'null is unlimited' }),
+    updatesUntil: momentIn.nullable().optional().meta({
+      description:
+        'The last moment of a build that the license covers; truncated to the second. null covers every build; when absent, the `updates` of the key type count from now',
+    }),
     metadata: metadataIn.optional(),
     sendKey,
   })

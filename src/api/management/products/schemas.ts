@@ -9,6 +9,7 @@ import {
   entitlementSet,
   GraceSeconds,
   type KeyType,
+  OfflineFiles,
   OnExpiry,
   Price,
   StartsAt,
@@ -29,6 +30,11 @@ const entitlementsIn = z
 const deviceLimit = DeviceLimit.nullable().meta({
   description: 'How many devices may have a seat at the same time, for each unit; null is unlimited',
   example: 3,
+})
+
+const offlineFiles = OfflineFiles.nullable().meta({
+  description:
+    'License files, with which a device may go on without a network; null, or absent, where there are none',
 })
 
 const keyTypeName = <Name extends z.ZodType>(name: Name): Name =>
@@ -53,6 +59,10 @@ export const keyTypeOut = z
     maxQuantity: z.int().nullable(),
     startsAt: StartsAt.optional(),
     graceSeconds: z.int().optional(),
+    updates: Duration.nullable().optional().meta({
+      description: 'For how long a license covers new builds of the app; absent for every build',
+    }),
+    offlineFiles: offlineFiles.optional(),
   })
   .meta({
     id: 'KeyType',
@@ -77,6 +87,11 @@ const keyTypeFields = z.strictObject({
   maxQuantity: z.int().min(1).max(100_000).nullable(),
   startsAt: StartsAt,
   graceSeconds: GraceSeconds,
+  updates: Duration.nullable().meta({
+    description:
+      'For how long after its issue, and after each later payment of its subscription, a license covers new builds of the app; null for every build',
+  }),
+  offlineFiles,
 })
 
 export const keyTypeIn = z

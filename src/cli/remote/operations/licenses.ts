@@ -104,6 +104,27 @@ export const licenseCommands = {
     summary: 'Free the seat of a device',
     options: { instanceId: { option: 'instance', help: 'the instance, instead of the device' } },
   },
+  listLicenseFiles: {
+    words: 'licenses files',
+    summary: 'List the license files of devices without a network',
+    columns: {
+      FILE: 'fileId',
+      DEVICE: 'deviceName',
+      STATE: 'state',
+      ISSUED: 'issuedAt',
+      ENDS: 'endsAt',
+    },
+  },
+  createLicenseFile: {
+    words: 'licenses create-file',
+    summary: 'Make a license file from the request of a device without a network',
+    options: { request: 'the text that the app made', days: 'how long it is good' },
+  },
+  releaseLicenseFile: {
+    words: 'licenses release-file',
+    summary: 'Take a license file back, which frees the seat',
+    options: { release: 'the text that the app made' },
+  },
   reseatDevice: { words: 'licenses reseat-device', summary: 'Give a deactivated device its seat back' },
   takeBackImport: { words: 'licenses take-back-import', question: 'Take back the import of this license?' },
   validateLicense: {

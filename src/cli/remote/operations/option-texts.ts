@@ -5,6 +5,7 @@ import { secret, type Words } from './field.ts'
 export const usualWords = {
   apiKey: secret('the API key'),
   asOf: 'a past time, or the sequence of an event',
+  customerFiles: 'whether a customer may get license files in the portal',
   customerKeyReplacement: 'whether a customer may replace a key in the portal',
   customerSeatFrees: 'seats that a customer may free in the portal within 30 days',
   description: 'what it is for',
@@ -44,5 +45,7 @@ export const usualWords = {
   startsAt: 'from when on the duration counts: issue, or first_activation',
   status: 'with this status',
   trialDurationDays: { option: 'trial-days', help: 'days of the trial, or none' },
+  updates: 'how long a license covers new builds: 30d, 12mo, 1y, or none for ever',
+  updatesUntil: 'the last moment of a build that it covers: a time, a duration such as 365d, or none',
   webhookSecret: secret("the provider's own webhook secret, from its settings"),
 } satisfies { readonly [Name in FieldName]?: Words }

@@ -50,6 +50,16 @@ export const productCommands = {
       receipt: 'whether the receipt is attached',
     },
   },
+  listReleases: {
+    words: 'products releases list',
+    items: 'releases',
+    columns: { VERSION: 'version', BUILT: 'builtAt', CHANNEL: 'channel', URL: 'url' },
+  },
+  setReleases: {
+    words: 'products releases set',
+    summary: 'Replace the list of releases',
+    options: { releases: '[{"version": …, "builtAt": …, "channel": …, "url": …}, …]' },
+  },
   testProductMail: { words: 'products mail test', summary: 'Send yourself the mail of a product' },
   listKeyTypes: {
     words: 'key-types list',

@@ -3,6 +3,7 @@ export const subjects: Readonly<Record<string, string>> = {
   products: 'Products and their settings',
   'products test-mode': 'Test mode of a product',
   'products mail': 'The mail with the key',
+  'products releases': 'The releases of a product',
   'key-types': "A product's key types",
   licenses: 'Licenses',
   customers: 'Customers and their licenses',

@@ -61,6 +61,8 @@ export const de: Record<PortalTextKey, string> = {
   quantityLabel: 'Anzahl',
   boughtLabel: 'Seit',
   endLabel: 'Gültigkeit',
+  updatesLabel: 'Updates',
+  updatesUntil: 'Gilt für Versionen, die bis zum {date} erstellt wurden, ohne Ende.',
   includesLabel: 'Enthält',
   devicesLabel: 'Geräte',
   seatsOf: '{used} von {limit} Geräten',
@@ -106,6 +108,29 @@ export const de: Record<PortalTextKey, string> = {
   replacedOften:
     'Der Schlüssel wurde heute mehrmals ersetzt. Versuchen Sie es morgen wieder, oder schreiben Sie an den Support.',
   notPossible: 'Das ist für diese Lizenz zurzeit nicht möglich. Bitte schreiben Sie an den Support.',
+
+  filesTitle: 'Ein Rechner ohne Netz?',
+  filesLead: 'Die App darauf erstellt eine Anfrage. Hier erhalten Sie die Lizenzdatei, die sie beantwortet.',
+  filesLink: 'Lizenzdatei erhalten',
+  fileTitle: 'Lizenzdatei',
+  fileHow:
+    'Fügen Sie den Text ein, den die App erstellt hat, von BEGIN bis END: eine Anfrage, oder eine Rückgabe der Datei.',
+  fileHold: 'Das Gerät behält seinen Platz, bis die Datei endet oder die App darauf sie zurückgibt.',
+  fileLabel: 'Text der App',
+  fileButton: 'Weiter',
+  fileFor: 'Für {name}, gültig bis {date}. Nur dieses Gerät nimmt sie an.',
+  fileSave: 'Als Datei speichern',
+  fileScan: 'Die Lizenzdatei als QR-Code',
+  fileWrong: 'Das ist kein Text dieser App, oder er ist nicht vollständig. Fügen Sie ihn ganz ein.',
+  fileOther:
+    'Der Text gehört zu einem anderen Lizenzschlüssel oder zu einer älteren Datei. Erstellen Sie auf dem Gerät einen neuen.',
+  fileOld: 'Ein neuerer Text des Geräts wurde schon beantwortet. Erstellen Sie auf dem Gerät einen neuen.',
+  fileSpent:
+    'Innerhalb eines Jahres wurden so viele Dateien erstellt, wie möglich sind. Bitte schreiben Sie an den Support.',
+  fileFull: 'Alle Geräte der Lizenz sind vergeben. Entfernen Sie zuerst eines.',
+  fileNowhere: 'Keine Ihrer Lizenzen hat den Schlüssel, mit dem der Text erstellt wurde.',
+  fileReleased: 'Die Datei wurde zurückgegeben. Die Lizenz kann auf einem anderen Gerät verwendet werden.',
+  seatHeld: 'Dieses Gerät hat eine Lizenzdatei und behält seinen Platz bis {date}.',
 
   ordersTitle: 'Bestellung',
   orderLabel: 'Bestellnummer',

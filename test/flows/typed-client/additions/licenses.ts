@@ -1,12 +1,16 @@
 import {
   compareLicense,
+  createLicenseFile,
   explainLicense,
   getEvidence,
   getLicenseHistory,
   getPortal,
   getProductMail,
   getWorkspace,
+  listLicenseFiles,
   listLicenses,
+  listReleases,
+  releaseLicenseFile,
   remintLicense,
   removePortalLogo,
   renameWorkspace,
@@ -16,6 +20,7 @@ import {
   setPortal,
   setPortalLogo,
   setProductMail,
+  setReleases,
   suspendLicense,
   testProductMail,
   updateLicense,
@@ -71,6 +76,12 @@ const explained = await explainLicense({ path, query: { device_id: 'laptop', asO
 expect('its past is explained', explained.data, ({ explanation }) => explanation !== null)
 const compared = await compareLicense({ path, query: { from: '0', to: '1' } })
 expect('two of its moments are compared', compared.data, ({ comparison }) => comparison.from.sequence === 0)
+const files = await listLicenseFiles({ path })
+expect('it has no license files', files.data, (answer) => answer.files.length === 0)
+const fileOf = await createLicenseFile({ path, body: { request: 'no request' } })
+expect('a text that is no request is refused', fileOf.error, ({ error }) => error.includes('request'))
+const backOf = await releaseLicenseFile({ path, body: { release: 'no release' } })
+expect('a text that is no release is refused', backOf.error, ({ error }) => error.includes('release'))
 const evidence = await getEvidence({ path, parseAs: 'blob' })
 expect('its evidence is an archive', evidence.data as Blob | undefined, ({ size }) => size > 0)
 
@@ -81,6 +92,13 @@ const mail = await setProductMail({ path: { productId: 'editor' }, body: { subje
 expect('the mail has a subject', mail.data, (answer) => answer.mail.subject === 'Your key')
 const read = await getProductMail({ path: { productId: 'editor' } })
 expect('it is read again', read.data, (answer) => answer.mail.subject === 'Your key')
+
+const built = { version: '3.4.1', builtAt: '2026-11-21T09:30:00.000Z' }
+const ofEditor = { productId: 'editor' }
+await rehearsed((query) => setReleases({ path: ofEditor, query, body: { releases: [built] } }))
+await setReleases({ path: ofEditor, body: { releases: [built] } })
+const releases = await listReleases({ path: ofEditor })
+expect('its releases are listed', releases.data, (answer) => answer.releases[0]?.channel === 'stable')
 
 await updateProduct({ path: { productId: 'editor' }, body: { keyRecovery: true } })
 await remintLicense({ path })

@@ -1,0 +1,188 @@
+import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { type IssuedLicense, type License, licenses } from '../../domain/licenses/license.ts'
+import type { SeatFile } from '../../domain/licenses/seat-files.ts'
+import type { Seat } from '../../domain/licenses/seats.ts'
+import { statusAt } from '../../domain/licenses/status.ts'
+import type { OfflineFiles } from '../../domain/products/key-type.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { Ports } from '../../ports.ts'
+import { armored } from '../../signing/armor.ts'
+import { type DeviceRequest, readRelease, readRequest } from '../../signing/device-statements.ts'
+import { signLease2 } from '../../signing/lease2.ts'
+import { planOf, seating } from '../cross-stream/plan-capacity.ts'
+import { requireLicense } from '../licenses/licenses.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { signingKeyOf } from '../signing-keys.ts'
+
+/** What a license file needs. */
+export type FilePorts = Ports<
+  | 'db'
+  | 'deviceHashing'
+  | 'execute'
+  | 'findProduct'
+  | 'keyHashing'
+  | 'newId'
+  | 'now'
+  | 'planCapacity'
+  | 'randomBytes'
+  | 'secrets'
+  | 'signer'
+>
+
+type Place = { tenantId: string; licenseId: string }
+
+/** A license file that was made, as the text that the device takes. */
+export type MadeFile = {
+  productId: string
+  seat: Seat
+  file: SeatFile
+  token: string
+  text: string
+  /** Whether the device took a seat with it. */
+  seated: boolean
+}
+
+/**
+ * Makes a license file from the request of a device, which takes a seat if it has none. The same request gets the same file
+ * again. The product's stream is read beside the license's: a file may follow the setting of its key type that was replaced a
+ * moment before.
+ * @param days how long it is good at most; undefined for as long as the key type allows
+ * @throws Refusal `license_not_found`, `files_off`, `file_too_long`, `file_request_unreadable`,
+ *   `file_request_of_another_license`, `plan_limit`, what `fileIssued` refuses
+ * @throws SigningFailed before anything is recorded
+ */
+export async function issueFile(
+  ports: FilePorts,
+  { tenantId, licenseId, request: text, days }: Place & { request: string; days?: number | undefined },
+  origin: Origin,
+): Promise<MadeFile> {
+  const at = momentOf(ports)
+  const entry = await requireLicense(ports, tenantId, licenseId)
+  const { productId } = entry.license
+  const request = readRequest(text, { tenantId, productId })
+  if (!request) throw new Refusal('file_request_unreadable')
+  await requireKey(ports, entry, request)
+  const { rules, atLeast } = await rulesFor(ports, entry.license)
+  if (days !== undefined && days > rules.maxDays) throw new Refusal('file_too_long')
+  const key = await signingKeyOf(ports, tenantId, origin)
+  await ports.signer.prepare(tenantId, key)
+  const { said, name, instanceId, installId, deviceKey, nonce, counter } = request
+  const identities = await ports.deviceHashing.identitiesOf(entry.license, said)
+  const command = {
+    type: 'IssueFile',
+    fileId: ports.newId('fil'),
+    instanceId: ports.newId('ins'),
+    platform: null,
+    claim: { instanceId, installId, name, identities },
+    atLeast,
+    request: { deviceKey, nonce, counter },
+    seconds: (days ?? rules.maxDays) * 86_400,
+    perSeatPerYear: rules.perSeatPerYear,
+    at,
+  } as const
+  const plan = { tenantId, plan: await planOf(ports.db, tenantId) }
+  const { state, events } = await seating(ports, plan, (admit, proof) =>
+    ports.execute(licenses, licenseId, command, causeOf(origin, at), { admit, proof, run: origin.run }),
+  )
+  const { seat, file } = madeFor(state, nonce)
+  const status = statusAt(entry.license, at)
+  const facts = {
+    tenantId,
+    productId,
+    licenseId,
+    keyHash: request.keyHash,
+    instanceId: seat.instanceId,
+    status,
+    entitlements: entitlementsFor(status, entry, at),
+    license: entry.license,
+    leaseSeconds: 0,
+    device: said,
+    file,
+  }
+  const token = await signLease2(ports.signer, key, facts, at)
+  const seated = events.some(({ type }) => type === 'DeviceActivated')
+  return { productId, seat, file, token, text: armored('LICENSE', token), seated }
+}
+
+/**
+ * Frees the seat of a device that gives its license file back. Sent twice, it does so once.
+ * @returns whether a seat was freed
+ * @throws Refusal `license_not_found`, `file_release_unreadable`, what `fileReleased` refuses
+ */
+export async function releaseFile(
+  ports: Ports<'db' | 'execute' | 'now'>,
+  { tenantId, licenseId, release: text }: Place & { release: string },
+  origin: Origin,
+): Promise<{ productId: string; freed: boolean }> {
+  const at = momentOf(ports)
+  const { license } = await requireLicense(ports, tenantId, licenseId)
+  const { productId } = license
+  const release = readRelease(text, { tenantId, productId })
+  if (!release) throw new Refusal('file_release_unreadable')
+  const { instanceId, deviceKey, serial } = release
+  const command = { type: 'ReleaseFile', instanceId, deviceKey, serial, at } as const
+  const options = { run: origin.run }
+  const { events } = await ports.execute(licenses, licenseId, command, causeOf(origin, at), options)
+  return { productId, freed: events.some(({ type }) => type === 'DeviceDeactivated') }
+}
+
+/** Whether a text is a request for this license. */
+export async function requestedBy(
+  ports: Ports<'keyHashing'>,
+  entry: LicenseEntry,
+  text: string,
+): Promise<boolean> {
+  const request = readRequest(text, entry.license)
+  return request !== undefined && (await isOfKey(ports, entry, request))
+}
+
+/** @throws Refusal `file_request_of_another_license` when the request names another key than the license's present one */
+async function requireKey(
+  ports: Ports<'keyHashing'>,
+  entry: LicenseEntry,
+  request: DeviceRequest,
+): Promise<void> {
+  if (!(await isOfKey(ports, entry, request))) throw new Refusal('file_request_of_another_license')
+}
+
+async function isOfKey(
+  { keyHashing }: Ports<'keyHashing'>,
+  { license: { tenantId, keyHash: stored } }: LicenseEntry,
+  { keyHash }: DeviceRequest,
+): Promise<boolean> {
+  if (stored === keyHash) return true
+  // Of a key that was not made here, the license stores the hash of this hash.
+  const { keyedHash } = await keyHashing.hashesOf(tenantId, { keyHash, isOwn: false })
+  return stored === keyedHash
+}
+
+/** Whether a license may have license files. */
+export const allowFiles = async (ports: Ports<'findProduct'>, license: IssuedLicense): Promise<boolean> =>
+  rulesFor(ports, license).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Refusal) return false
+      throw error
+    },
+  )
+
+/** @throws Refusal `files_off` */
+async function rulesFor(
+  { findProduct }: Ports<'findProduct'>,
+  { tenantId, productId, keyTypeId }: IssuedLicense,
+): Promise<{ rules: OfflineFiles; atLeast: number | null }> {
+  const product = await findProduct(tenantId, productId)
+  const rules = product && findKeyType(product, keyTypeId)?.offlineFiles
+  if (!rules) throw new Refusal('files_off')
+  return { rules, atLeast: product.settings.deviceMatch?.atLeast ?? null }
+}
+
+function madeFor(license: License, nonce: string): { seat: Seat; file: SeatFile } {
+  for (const seat of license.status === 'issued' ? license.seats.values() : []) {
+    const file = seat.files?.find((each) => each.nonce === nonce)
+    if (file) return { seat, file }
+  }
+  throw new Error('a license file that was made is there')
+}

@@ -1,0 +1,1 @@
+export const licensePath = (licenseId: string): string => `/dashboard/licenses/${licenseId}`

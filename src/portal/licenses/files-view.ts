@@ -1,0 +1,60 @@
+import type { MadeFile } from '../../commands/devices/files.ts'
+import { dayIn, type PortalTextKey } from '../../domain/portal/texts.ts'
+import { type Html, html } from '../../html.ts'
+import { qrCode } from '../../qr-code.ts'
+import { tokenField } from '../page.ts'
+import type { Visit } from '../visit.ts'
+
+/** Takes the text that the app made on a machine without a network. */
+export function fileFormView(
+  visit: Visit,
+  licenseId: string,
+  { text, problem }: { text: string; problem?: PortalTextKey },
+): Html {
+  const { say, home } = visit
+  const path = `${home}/licenses/${licenseId}`
+  return html`<section class="narrow">
+    <h1>${say('fileTitle')}</h1>
+    <p class="lead">${say('filesLead')} ${say('fileHold')}</p>
+    <form class="sheet" method="post" action=${`${path}/file`}>
+      ${tokenField(visit)}
+      <div class="field">
+        <label for="request">${say('fileLabel')}</label>
+        <p class="soft" id="request-hint">${say('fileHow')}</p>
+        <textarea
+          id="request"
+          name="request"
+          rows="8"
+          spellcheck="false"
+          autocomplete="off"
+          required
+          aria-describedby=${problem ? 'request-hint request-error' : 'request-hint'}
+          aria-invalid=${problem ? 'true' : undefined}
+        >
+${text}</textarea>
+        ${problem && html`<p class="error" id="request-error">${say(problem)}</p>`}
+      </div>
+      <div class="actions">
+        <button>${say('fileButton')}</button>
+        <a class="button second" href=${path}>${say('cancel')}</a>
+      </div>
+    </form>
+  </section>`
+}
+
+/** The license file that answers a request: to keep as a file, to copy, or to scan. */
+export function fileView(visit: Visit, licenseId: string, { seat, file, text, token }: MadeFile): Html {
+  const { say, home, language } = visit
+  return html`<section class="narrow">
+    <h1>${say('fileTitle')}</h1>
+    <p class="lead">${say('fileFor', { name: seat.name, date: dayIn(language, file.endsAt) })}</p>
+    <div class="sheet stack">
+      <div class="actions">
+        <a class="button" download="license.txt" href=${`data:text/plain,${encodeURIComponent(text)}`}>${say('fileSave')}</a>
+        <a class="button second" href=${`${home}/licenses/${licenseId}`}>${say('back')}</a>
+      </div>
+      <pre class="carried">${text}</pre>
+      ${qrCode(token, say('fileScan'))}
+    </div>
+  </section>`
+}
