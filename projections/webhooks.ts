@@ -21,6 +21,11 @@ const documents = defineDocuments(evolvedBy(webhooks), {
       ({ endpoints }) =>
         endpoints.filter(({ pausedAt }) => pausedAt !== null).map(({ endpointId }) => endpointId),
     ],
+    // Whether any endpoint wants to know of licenses that are about to expire.
+    expiring: [
+      'boolean not null',
+      ({ endpoints }) => endpoints.some(({ events }) => events.includes('license.expiring')),
+    ],
     // The ids of the endpoints that get the events of a license in order.
     ordered: [
       'text[] not null',

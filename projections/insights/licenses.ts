@@ -1,4 +1,5 @@
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
+import { endOf } from '../../src/domain/licenses/grace.ts'
 import type { License } from '../../src/domain/licenses/license.ts'
 import { defineTable, type RowIn } from '../table.ts'
 import { utcDate } from './days.ts'
@@ -16,7 +17,7 @@ export const licenseDays = defineTable(
   { key: ['tenantId', 'day', 'productId'], over: 'sum' },
 )
 
-/** Licenses that are neither revoked nor suspended, by the day in UTC on which they expire; infinity for those that never do. */
+/** Licenses that are neither revoked nor suspended, by the day in UTC on which they end, after their grace; infinity for those that never do, or whose term has not started. */
 export const licenseEnds = defineTable(
   'license_ends',
   {
@@ -47,8 +48,8 @@ export function countLicenseEvent(
     const { tenantId, productId } = after
     counts.days.push({ tenantId, day: utcDate(event.data.at), productId, ...day })
   }
-  const ended = before && endOf(before)
-  const ends = endOf(after)
+  const ended = before && dayOfEnd(before)
+  const ends = dayOfEnd(after)
   if (ended === ends) return
   for (const [expiresOn, licenses] of [
     [ended, -1],
@@ -64,9 +65,10 @@ function dayCountsOf({ type }: LicenseEvent): { issued: number; renewed: number 
   return type === 'LicenseRenewed' ? { issued: 0, renewed: 1 } : undefined
 }
 
-/** The day on which it expires; undefined for a license that does not count. */
-function endOf(license: License): string | undefined {
+/** The day on which it ends; undefined for a license that does not count. */
+function dayOfEnd(license: License): string | undefined {
   if (license.status !== 'issued' || license.revokedAt !== null || license.suspendedAt !== null)
     return undefined
-  return license.expiresAt === null ? 'infinity' : utcDate(license.expiresAt)
+  const end = endOf(license)
+  return end === null ? 'infinity' : utcDate(end)
 }

@@ -114,7 +114,7 @@ const endedParts = (keyType: KeyTypeOfProduct, now: string, values: Values): Par
 
 /** Expiries count at their second, whether or not they are recorded. */
 const isOver = (now: string, values: Values): string =>
-  `(l.expires_at <= ${values.add(now)}::timestamptz and l.on_expiry <> 'fallback')`
+  `(l.ends_at <= ${values.add(now)}::timestamptz and l.on_expiry <> 'fallback')`
 
 function partsOf(
   { tenantId, productId, keyTypeId }: KeyTypeOfProduct,

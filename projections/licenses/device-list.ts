@@ -14,12 +14,21 @@ export type ListedDevice = {
 export type DeviceFilter = { productId?: string | undefined; status?: Seat['status'] | undefined }
 
 type Row = DeviceRow &
-  Pick<LicenseRow, 'display_key' | 'product_id' | 'revoked_at' | 'suspended_at' | 'expires_at' | 'on_expiry'>
+  Pick<
+    LicenseRow,
+    | 'display_key'
+    | 'product_id'
+    | 'revoked_at'
+    | 'suspended_at'
+    | 'expires_at'
+    | 'grace_seconds'
+    | 'on_expiry'
+  >
 
 /** The SQL equivalent of `givesSeats` over `licenses l`. */
 const givesSeatsAt = (now: string): string =>
   `(l.revoked_at is null and l.suspended_at is null
-    and (l.expires_at is null or ${now} < l.expires_at or l.on_expiry = 'fallback'))`
+    and (l.ends_at is null or ${now} < l.ends_at or l.on_expiry = 'fallback'))`
 
 /**
  * Lists devices by activation time, newest first; ties by license and id, descending.
@@ -34,7 +43,7 @@ export async function listDevicesOfTenant(
 ): Promise<PageOf<ListedDevice>> {
   const [licenseId, deviceId] = after ? keysetIdsFrom(after.id) : []
   const { rows } = await db.query<Row>(
-    `select d.*, l.display_key, l.product_id, l.revoked_at, l.suspended_at, l.expires_at, l.on_expiry from devices d join licenses l using (license_id)
+    `select d.*, l.display_key, l.product_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry from devices d join licenses l using (license_id)
      where d.tenant_id = $1
        and ($2::text is null or l.product_id = $2)
        and ($3::text is null or d.status = $3)
@@ -61,6 +70,7 @@ export async function listDevicesOfTenant(
       revokedAt: row.revoked_at,
       suspendedAt: row.suspended_at,
       expiresAt: row.expires_at,
+      graceSeconds: row.grace_seconds,
       onExpiry: row.on_expiry,
     },
   }))

@@ -27,13 +27,12 @@ export const recordedStatus = `
   case
     when revoked_at is not null then 'revoked'
     when suspended_at is not null then 'suspended'
-    when ended_at = expires_at then case on_expiry when 'fallback' then 'fallback' else 'expired' end
+    when ended_at = ends_at then case on_expiry when 'fallback' then 'fallback' else 'expired' end
     else 'active'
   end`
 
-/** An expiry for which no event is recorded yet. A renewal sets a new one; a revoked license has none. */
-export const isUnrecorded =
-  'revoked_at is null and expires_at is not null and ended_at is distinct from expires_at'
+/** An end for which no event is recorded yet. A renewal sets a new one; a revoked license has none. */
+export const isUnrecorded = 'revoked_at is null and ends_at is not null and ended_at is distinct from ends_at'
 
 /**
  * Any of a tenant's licenses may be the few that match, so each filter has an index in the order of the list. The index
@@ -146,10 +145,10 @@ function statusParts(status: LicenseStatus, now: () => string): StatusPart[] {
     case 'suspended':
       return [{ ...whole, conditions: [recorded] }]
     case 'active':
-      return [{ ...whole, conditions: [recorded, `(l.expires_at is null or ${now()} < l.expires_at)`] }]
+      return [{ ...whole, conditions: [recorded, `(l.ends_at is null or ${now()} < l.ends_at)`] }]
     case 'expired':
     case 'fallback': {
-      const isOver = `expires_at <= ${now()}`
+      const isOver = `ends_at <= ${now()}`
       // `offset 0`: always read by the index of unrecorded expiries, of which few are over.
       const due = `(select * from licenses where ${isUnrecorded} and ${isOver} offset 0)`
       const isKind = `l.on_expiry ${status === 'fallback' ? '=' : '<>'} 'fallback'`

@@ -60,6 +60,7 @@ type Row = ClientColumns & {
   revoked_at: string | null
   suspended_at: string | null
   expires_at: string | null
+  grace_seconds: number | null
   on_expiry: IssuedLicense['onExpiry']
   updates_until: string | null
   seated: boolean
@@ -100,7 +101,7 @@ export function createInstanceValidateLookup(db: Pool): FindForInstanceValidate 
 
 const lookupSql = `
   select ${clientColumns},
-    k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.on_expiry, l.updates_until,
+    k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until,
     ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     d.status is not distinct from 'active' as seated,
@@ -125,6 +126,7 @@ function resultFrom(row: Row, productId: string): InstanceKeyResult {
       revokedAt: row.revoked_at,
       suspendedAt: row.suspended_at,
       expiresAt: row.expires_at,
+      graceSeconds: row.grace_seconds,
       onExpiry: row.on_expiry,
       updatesUntil: row.updates_until,
     },

@@ -1,4 +1,5 @@
 import { deviceOf, mayChangeAllSeats } from '../../src/domain/licenses/event-traits.ts'
+import { endOf } from '../../src/domain/licenses/grace.ts'
 import {
   absentLicense,
   evolveLicense,
@@ -64,8 +65,11 @@ export const licensesProjector: Projector = {
 }
 
 type RecordedLicense = Recorded<'license'>
-/** `moment`: the time up to which its events have happened, see the column of `license_history`. */
-type State = { license: License; revision: number; moment: string }
+/**
+ * `moment`: the time up to which its events have happened, see the column of `license_history`. `endSetAt`: when its expiry was
+ * set; null without one.
+ */
+type State = { license: License; revision: number; moment: string; endSetAt: string | null }
 type Changes = {
   licenses: Set<string>
   seats: Map<string, { license: IssuedLicense; seats: Map<string, Seat> }>
@@ -105,7 +109,8 @@ async function load(db: Statements, entries: readonly RecordedLicense[]): Promis
   return new Map(
     rows.map((row) => {
       const license = licenseFrom(row, (devicesOfLicense.get(row.license_id) ?? []).map(seatFrom))
-      return [row.license_id, { license, revision: row.revision, moment: row.moment }]
+      const { revision, moment, end_set_at: endSetAt } = row
+      return [row.license_id, { license, revision, moment, endSetAt }]
     }),
   )
 }
@@ -134,7 +139,7 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
   const license = evolveLicense(before?.license ?? absentLicense, event)
   const { at } = recorded.metadata
   const moment = before && before.moment > at ? before.moment : at
-  states.set(id, { license, revision, moment })
+  states.set(id, { license, revision, moment, endSetAt: endSetAt(before, license, at) })
   changes.licenses.add(id)
   changes.history.push(historyRow(recorded, license.status === 'issued' ? license.seatsUsed : 0, moment))
   countLicenseEvent(changes.counts, before?.license, license, event)
@@ -157,6 +162,12 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
   }
 }
 
+function endSetAt(before: State | undefined, license: License, at: string): string | null {
+  if (license.status === 'absent' || license.expiresAt === null) return null
+  const wasSet = before?.license.status === 'issued' && before.license.expiresAt === license.expiresAt
+  return wasSet ? before.endSetAt : at
+}
+
 /** Without the license id: a key whose import was taken back may be imported again, as another license. */
 const keyOf = ({ tenantId, productId, keyHash }: IssuedLicense): string =>
   `${tenantId} ${productId} ${keyHash}`
@@ -166,7 +177,7 @@ function writesOfChanges(states: ReadonlyMap<string, State>, changes: Changes): 
     ...licenses.write(
       [...changes.licenses].flatMap((id) => {
         const state = states.get(id)
-        return state?.license.status === 'issued' ? [fieldsOf(state.license, state.revision)] : []
+        return state?.license.status === 'issued' ? [fieldsOf(state.license, state)] : []
       }),
     ),
     ...licenseKeys.write(
@@ -219,8 +230,8 @@ function devicesChanges(
 
 /** An expiry counts once its event is recorded, so that the count depends on the log alone. */
 function devicesOf(license: IssuedLicense): LicenseDevices {
-  const { seatsUsed, endedAt, expiresAt } = license
-  const recorded = endedAt !== null && endedAt === expiresAt ? endedAt : null
-  const isLive = givesSeats(statusAt({ ...license, expiresAt: recorded }, recorded ?? ''))
+  const { seatsUsed, endedAt } = license
+  const recorded = endedAt !== null && endedAt === endOf(license) ? endedAt : null
+  const isLive = givesSeats(statusAt({ ...license, expiresAt: recorded, graceSeconds: null }, recorded ?? ''))
   return { seated: seatsUsed, active: isLive ? seatsUsed : 0 }
 }

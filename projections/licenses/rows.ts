@@ -1,4 +1,5 @@
 import type { EntitlementOverride } from '../../src/domain/customers/overrides.ts'
+import { endOf } from '../../src/domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import type { Seat } from '../../src/domain/licenses/seats.ts'
 import type { EntitlementValues } from '../../src/domain/products/entitlement-values.ts'
@@ -10,6 +11,8 @@ import { filterIndexes } from './filter.ts'
 /** What of a license is in its row: its holder in columns of their own, and its seats in rows of `devices`. */
 type LicenseFields = Omit<IssuedLicense, 'status' | 'holder' | 'seats'> & {
   revision: number
+  endsAt: string | null
+  endSetAt: string | null
   subjectId: string | null
   email: string | null
   name: string | null
@@ -29,8 +32,17 @@ export const licenses = defineTable<LicenseFields>(
     deviceLimit: 'int',
     seatsUsed: 'int not null',
     expiresAt: 'timestamptz',
+    // The term that starts at the first activation.
+    startsWith: 'json',
     onExpiry: 'text not null',
+    graceSeconds: 'int',
+    // When it ends by itself: its expiry, or the end of the grace after it.
+    endsAt: 'timestamptz',
+    // When its expiry was set: a notice that was due before that is none.
+    endSetAt: 'timestamptz',
     endedAt: 'timestamptz',
+    noticedEnd: 'timestamptz',
+    noticedDays: 'int',
     takenBackAt: 'timestamptz',
     suspendedAt: 'timestamptz',
     suspendedReason: 'text',
@@ -180,9 +192,14 @@ export function seatsIn(row: LicenseRow & JoinedDevice): Seat[] {
 }
 
 /** What of a license is written to its row. */
-export const fieldsOf = ({ holder, ...license }: IssuedLicense, revision: number): LicenseFields => ({
+export const fieldsOf = (
+  { holder, ...license }: IssuedLicense,
+  { revision, endSetAt }: Pick<LicenseFields, 'revision' | 'endSetAt'>,
+): LicenseFields => ({
   ...license,
   revision,
+  endsAt: endOf(license),
+  endSetAt,
   subjectId: holder?.subjectId ?? null,
   email: holder?.email ?? null,
   name: holder?.name ?? null,
@@ -190,7 +207,15 @@ export const fieldsOf = ({ holder, ...license }: IssuedLicense, revision: number
 
 /** @param seats the loaded seats; the license gets no others */
 export function licenseFrom(row: LicenseRow, seats: readonly Seat[]): IssuedLicense {
-  const { revision: _, subjectId, email, name, ...license } = licenses.fieldsIn(row)
+  const {
+    revision: _,
+    endsAt: __,
+    endSetAt: ___,
+    subjectId,
+    email,
+    name,
+    ...license
+  } = licenses.fieldsIn(row)
   return {
     ...license,
     status: 'issued',

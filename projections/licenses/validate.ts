@@ -34,6 +34,7 @@ type Row = {
   revoked_at: string | null
   suspended_at: string | null
   expires_at: string | null
+  grace_seconds: number | null
   on_expiry: IssuedLicense['onExpiry']
   updates_until: string | null
   seated: boolean
@@ -105,7 +106,7 @@ const tokenAndProduct = `
 
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
 const keyAndDevice = `
-  k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.on_expiry, l.updates_until,
+  k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until,
   ${entitlementsOfKeyType},
   ${overridesOfCustomer},
   d.status is not distinct from 'active' as seated,
@@ -173,6 +174,7 @@ function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: numb
       revokedAt: row.revoked_at,
       suspendedAt: row.suspended_at,
       expiresAt: row.expires_at,
+      graceSeconds: row.grace_seconds,
       onExpiry: row.on_expiry,
       updatesUntil: row.updates_until,
     },

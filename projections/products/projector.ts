@@ -20,6 +20,7 @@ const documents = defineDocuments(evolvedBy(products), {
     freeTierEnabled: ['boolean not null', (product) => product.settings.freeTierEnabled],
     trialDurationDays: ['int', (product) => product.settings.trialDurationDays ?? null],
     componentsAtLeast: ['int', (product) => product.settings.deviceMatch?.atLeast ?? null],
+    expiringDays: ['int[]', (product) => product.settings.expiringNotice?.days ?? null],
     keyRecovery: ['boolean not null', (product) => product.settings.keyRecovery],
     // Keys that were kept in an earlier period are left over.
     keyPeriod: ['int not null', (product) => keyPeriodOf(product)],
@@ -27,6 +28,7 @@ const documents = defineDocuments(evolvedBy(products), {
   constraints: ['unique (tenant_id, product_id)'],
   indexes: {
     products_by_age: '(tenant_id, created_at desc, product_id desc)',
+    products_with_notices: '(tenant_id, product_id) where expiring_days is not null',
   },
 })
 

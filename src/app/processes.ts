@@ -12,6 +12,7 @@ import {
 } from '../reactions/deliveries.ts'
 import { resumeErasures } from '../reactions/erasures.ts'
 import { recordExpiries } from '../reactions/expiries.ts'
+import { noticeExpiries } from '../reactions/expiring.ts'
 import { destroyLeftKeys, settleKeptKeys } from '../reactions/kept-keys.ts'
 import { indexPeople } from '../reactions/people-index.ts'
 import { runPollers } from '../reactions/poller.ts'
@@ -56,6 +57,7 @@ export function startProcesses(
     settleKeptKeys(ports, logged('license.kept_key_not_settled', 'license')),
     destroyLeftKeys(ports, logged('product.kept_keys_not_destroyed', 'product')),
     recordExpiries(ports, { onFailure: logged('license.expiry_not_recorded', 'license') }),
+    noticeExpiries(ports, { onFailure: logged('license.expiry_not_noticed', 'license') }),
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),

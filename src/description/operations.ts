@@ -82,6 +82,11 @@ export const operations = {
         help: 'When a device without a known machine hash is the same by its components; null returns to more than half',
         nullable: true,
       },
+      expiringNotice: {
+        kind: 'json',
+        help: 'When the holder of a license is told by mail that it expires; null turns these mails off',
+        nullable: true,
+      },
       customerSeatFrees: {
         kind: 'number',
         help: 'How many seats a customer may free in the portal within 30 days; absent means 3',
@@ -152,6 +157,11 @@ export const operations = {
         help: 'When a device without a known machine hash is the same by its components; null returns to more than half',
         nullable: true,
       },
+      expiringNotice: {
+        kind: 'json',
+        help: 'When the holder of a license is told by mail that it expires; null turns these mails off',
+        nullable: true,
+      },
       customerSeatFrees: {
         kind: 'number',
         help: 'How many seats a customer may free in the portal within 30 days; absent means 3',
@@ -186,7 +196,7 @@ export const operations = {
       },
       duration: {
         kind: 'duration',
-        help: 'How long a license lasts from its issue; null is perpetual',
+        help: 'How long a license lasts, from its issue or from what `startsAt` says; null is perpetual',
         nullable: true,
       },
       onExpiry: {
@@ -213,6 +223,15 @@ export const operations = {
         kind: 'number',
         help: 'The most units of one purchase; null is unlimited',
         nullable: true,
+      },
+      startsAt: {
+        kind: 'text',
+        help: 'From when on the duration counts: `issue`, or `first_activation`, which sets the expiry of a license when its first device is activated. Paid periods of a subscription count from their payment. Absent means `issue`',
+        choices: ['issue', 'first_activation'],
+      },
+      graceSeconds: {
+        kind: 'number',
+        help: 'How long a license stays active after its expiry, in seconds, at most 366 days. 0, or absent, means not at all',
       },
       updates: {
         kind: 'duration',
@@ -240,7 +259,7 @@ export const operations = {
       },
       duration: {
         kind: 'duration',
-        help: 'How long a license lasts from its issue; null is perpetual',
+        help: 'How long a license lasts, from its issue or from what `startsAt` says; null is perpetual',
         nullable: true,
       },
       onExpiry: {
@@ -267,6 +286,15 @@ export const operations = {
         kind: 'number',
         help: 'The most units of one purchase; null is unlimited',
         nullable: true,
+      },
+      startsAt: {
+        kind: 'text',
+        help: 'From when on the duration counts: `issue`, or `first_activation`, which sets the expiry of a license when its first device is activated. Paid periods of a subscription count from their payment. Absent means `issue`',
+        choices: ['issue', 'first_activation'],
+      },
+      graceSeconds: {
+        kind: 'number',
+        help: 'How long a license stays active after its expiry, in seconds, at most 366 days. 0, or absent, means not at all',
       },
       updates: {
         kind: 'duration',
@@ -892,7 +920,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -912,7 +940,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -988,6 +1016,7 @@ export const operations = {
           'license.holder_erased',
           'license.revocation_undone',
           'license.updates_extended',
+          'license.expiring',
         ],
       },
     },
@@ -1025,6 +1054,7 @@ export const operations = {
           'license.holder_erased',
           'license.revocation_undone',
           'license.updates_extended',
+          'license.expiring',
         ],
       },
       endpoint: { kind: 'text', help: 'Only deliveries to the webhook endpoint with this id' },

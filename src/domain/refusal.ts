@@ -14,6 +14,7 @@ export type RefusalCode =
   | 'key_type_exists'
   | 'key_type_not_found'
   | 'value_without_entitlement'
+  | 'term_without_duration'
   | 'quantity_not_allowed'
   | 'quantity_too_large'
   | 'expiry_in_the_past'

@@ -1,11 +1,12 @@
 import { listDevices } from '../../projections/licenses/queries.ts'
+import { graceUntilOf } from '../domain/licenses/grace.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { statusAt } from '../domain/licenses/status.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import { happeningInWords } from '../history/actors.ts'
 import { money } from '../history/changes.ts'
 import { type LicenseHistoryEntry, readHistory } from '../history/entries.ts'
-import { momentWords } from '../history/sentences.ts'
+import { momentWords, undatedEnd } from '../history/sentences.ts'
 import { type Content, documentOf, type Html, html } from '../html.ts'
 import type { Ports } from '../ports.ts'
 import type { Case, DeliveryCounts } from './case.ts'
@@ -88,7 +89,8 @@ function licenseFacts({ tenantId, entry, holder }: Case, at = entry.license.crea
       'Seats',
       deviceLimit === null ? `${seatsUsed} in use, no limit` : `${seatsUsed} of ${deviceLimit} in use`,
     ],
-    ['Expires', license.expiresAt === null ? 'never' : momentWords(license.expiresAt)],
+    ['Expires', momentOrNull(license.expiresAt) ?? undatedEnd(license.startsWith)],
+    ['Grace until', momentOrNull(graceUntilOf(license))],
     ['Updates until', momentOrNull(license.updatesUntil)],
     ['Refunded', momentOrNull(license.refundedAt)],
     ['Revoked', momentOrNull(license.revokedAt)],

@@ -3,6 +3,7 @@ import type { LicenseEvent } from '../domain/licenses/events.ts'
 import type { License } from '../domain/licenses/license.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
+import { durationWords } from './sentences.ts'
 
 type Value = string | number | null
 
@@ -15,6 +16,7 @@ const licenseFields = [
   'keyTypeId',
   'quantity',
   'expiresAt',
+  'startsWith',
   'deviceLimit',
   'seatsUsed',
   'customerId',
@@ -102,12 +104,14 @@ function facts(license: License, at: string): Facts {
   const { displayKey, keyTypeId, quantity, expiresAt, deviceLimit, seatsUsed, customerId } = license
   const { refundedAt, updatesUntil } = license
   const status = statusAt(license, at)
+  const startsWith = license.startsWith && durationWords(license.startsWith)
   return {
     status,
     displayKey,
     keyTypeId,
     quantity,
     expiresAt,
+    startsWith,
     deviceLimit,
     seatsUsed,
     customerId,
@@ -122,6 +126,7 @@ const nothing: Facts = {
   keyTypeId: null,
   quantity: null,
   expiresAt: null,
+  startsWith: null,
   deviceLimit: null,
   seatsUsed: null,
   customerId: null,

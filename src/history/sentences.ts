@@ -1,5 +1,6 @@
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { changedMarks } from '../domain/licenses/marks.ts'
+import type { Duration } from '../domain/products/key-type.ts'
 import { money } from './changes.ts'
 
 /**
@@ -28,16 +29,19 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return `Unlinked from the customer ${event.data.customerId}`
     case 'LicenseRenewed':
       return `Renewed until ${momentWords(event.data.expiresAt)}`
+    case 'LicenseStarted':
+      return `Term started with the first activation; expires on ${momentWords(event.data.expiresAt)}`
+    case 'LicenseExpiring':
+      return noticeWords(event.data)
     case 'LicenseExpired':
-      return 'Expired'
     case 'LicenseFellBack':
-      return 'Paid period ended; the fallback entitlements apply'
+      return endedWords(event)
     case 'LicenseRefunded':
       return refundWords(event.data)
     case 'LicenseReinstated':
       return event.data.paidLeft ? 'Reinstated: the payment is valid again' : 'A payment is valid again'
     case 'LicenseTermsChanged':
-      return `Changed to ${event.data.keyTypeId}, quantity ${event.data.quantity}; ${endWords(event.data.expiresAt)}`
+      return `Changed to ${event.data.keyTypeId}, quantity ${event.data.quantity}; ${termWords(event.data)}`
     case 'UpdatesExtended':
       return `Updates extended until ${momentWords(event.data.updatesUntil)}`
     case 'LicenseEdited':
@@ -108,8 +112,36 @@ function refundWords(refund: Extract<LicenseEvent, { type: 'LicenseRefunded' }>[
   return `${what}: ${money(amount, currency)}${all}${paidLeft ? '; the paid period was removed' : ''}`
 }
 
-const endWords = (expiresAt: string | null): string =>
-  expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
+/** `1 year`, `30 days` */
+export const durationWords = ({ count, unit }: Duration): string =>
+  `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
+
+function endedWords({
+  type,
+  data,
+}: Extract<LicenseEvent, { type: 'LicenseExpired' | 'LicenseFellBack' }>): string {
+  if (type === 'LicenseFellBack') return 'Paid period ended; the fallback entitlements apply'
+  return data.graceUntil === undefined ? 'Expired' : 'Expired, after its grace'
+}
+
+const noticeWords = ({ daysBefore: count, expiresAt }: { daysBefore: number; expiresAt: string }): string =>
+  `Notice ${durationWords({ count, unit: 'day' })} before its end: expires on ${momentWords(expiresAt)}`
+
+/** When a license ends, as the end of a sentence about it. */
+export const termWords = ({
+  expiresAt,
+  startsWith,
+}: {
+  expiresAt: string | null
+  startsWith?: Duration | null | undefined
+}): string => {
+  if (expiresAt !== null) return `expires on ${momentWords(expiresAt)}`
+  return startsWith ? `expires ${undatedEnd(startsWith)}` : 'never expires'
+}
+
+/** When a license without an expiry ends: `never`, or `1 year after the first activation`. */
+export const undatedEnd = (startsWith: Duration | null | undefined): string =>
+  startsWith ? `${durationWords(startsWith)} after the first activation` : 'never'
 
 const issuedWords = {
   api: 'Issued',

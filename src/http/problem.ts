@@ -76,6 +76,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   product_limit_reached: [402, 'the plan allows no more products; upgrade to a higher plan'],
   key_type_exists: [409, 'a key type with this keyTypeId already exists; choose another'],
   key_type_not_found: [404, 'key type not found'],
+  term_without_duration: [
+    422,
+    'a key type without a duration has no term that could start at the first activation; send duration too, or startsAt issue',
+  ],
   quantity_not_allowed: [422, 'this key type is not sold in multiples; omit quantity'],
   quantity_too_large: [422, "quantity is greater than the key type's maxQuantity; choose a smaller one"],
   expiry_in_the_past: [422, 'expiresAt must be in the future'],

@@ -29,6 +29,17 @@ export const anyMoment = {
 
 export const momentOut = z.string().meta(anyMoment)
 
+/** What an answer has more while a license is past its expiry and in its grace. */
+export const graceShape = {
+  grace: z.literal(true).optional().meta({
+    description: 'true while the license is valid after its expiry, until `grace_until`. Absent otherwise',
+  }),
+  grace_until: z.int().optional().meta({
+    description: 'When the grace ends, in Unix seconds; absent unless `grace` is true',
+    example: 1_827_999_000,
+  }),
+}
+
 /** The same time in the format of the log. */
 export const inUtc = (moment: string): string => new Date(moment).toISOString()
 

@@ -12,12 +12,15 @@ import type { AttemptError } from '../domain/deliveries/events.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { mailedKeyName, saleKeyName } from '../domain/licenses/keys.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
+import { writeEndMail } from '../domain/mails/end-mail.ts'
+import type { MailSettings } from '../domain/mails/events.ts'
 import { type MailFacts, writeMail } from '../domain/mails/template.ts'
 import { portalUrl } from '../domain/portal/portal.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { licenseStream } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import type { DeliveryChannel } from '../webhooks/channel.ts'
+import { endMailFactsOf } from './end-mail.ts'
 import type { Attachment, MailProblem, Sending } from './mailer.ts'
 
 /** What the mails of deliveries use. */
@@ -28,7 +31,7 @@ export type MailPorts = Ports<
 const unwanted: AttemptResult = { outcome: 'unwanted' }
 
 /**
- * Sends a customer the key of a sold license, or the key that its vendor asked to send. Nothing is sent if the product
+ * Sends a customer the key of a sold license, or the key that its vendor asked to send, or tells them of the end of a license. Nothing is sent if the product
  * sends no mails, if the person has been erased, or if the key has been destroyed or replaced since.
  * @param baseUrl the beginning of the URLs in the mails
  */
@@ -40,6 +43,8 @@ export function createMailChannel(ports: MailPorts, baseUrl: string): DeliveryCh
       if (!license) throw new Error(`the license ${licenseId} is not known yet`)
       const { settings } = await findMail(ports.db, tenantId, license.productId)
       if (!settings.enabled) return unwanted
+      if (delivery.event === 'license.expiring' || delivery.event === 'license.expired')
+        return sendEndMail(ports, { delivery, license, settings, baseUrl }, begin)
       const keyMail = await keyMailRequestOf(ports, delivery)
       const facts = await factsOf(ports, delivery, license, keyMail, baseUrl)
       if (!facts) return unwanted
@@ -57,9 +62,33 @@ export function createMailChannel(ports: MailPorts, baseUrl: string): DeliveryCh
       })
       // Erased while the mail was being sent: the erasure found no mail to remove yet.
       if (mailbox && !(await isReadable(ports, license))) await mailbox.remove(tenantId, deliveryId)
-      return resultOf(sending, written)
+      const { licenseKey, customer } = written
+      return resultOf(sending, [licenseKey, customer.email, customer.name])
     },
   }
+}
+
+type EndMail = {
+  delivery: KnownDelivery
+  license: IssuedLicense
+  settings: MailSettings
+  baseUrl: string
+}
+
+async function sendEndMail(
+  ports: MailPorts,
+  { delivery, license, settings, baseUrl }: EndMail,
+  begin: () => Promise<void>,
+): Promise<AttemptResult> {
+  const { tenantId, deliveryId } = delivery
+  const at = momentOf(ports)
+  const facts = await endMailFactsOf(ports, delivery, license, baseUrl, at)
+  if (!facts) return unwanted
+  const { mailer, mailbox, from } = ports.mailing
+  await begin()
+  const sending = await mailer.send({ ...writeEndMail(settings, facts, from), tenantId, deliveryId, at })
+  if (mailbox && !(await isReadable(ports, license))) await mailbox.remove(tenantId, deliveryId)
+  return resultOf(sending, [facts.customer.email, facts.customer.name])
 }
 
 /** The proof that the license is in the signed log. A mail is not held back by a notary that does not run. */
@@ -110,7 +139,7 @@ async function factsOf(
     findSaleOfLicense(ports.db, tenantId, licenseId),
     isSendable(ports, license),
   ])
-  const { productId, keyTypeId, quantity, deviceLimit, expiresAt, saleId } = license
+  const { productId, keyTypeId, quantity, deviceLimit, expiresAt, startsWith, saleId } = license
   return {
     customer: { email: person.email, name: person.name },
     vendorName: tenant?.name ?? tenantId,
@@ -120,6 +149,7 @@ async function factsOf(
     quantity,
     deviceLimit,
     expiresAt,
+    startsWith,
     saleId,
     language: keyMail?.language ?? sale?.language ?? null,
     sentAgain,
@@ -160,9 +190,10 @@ export const attemptErrors: Record<MailProblem, AttemptError> = {
   internal: 'internal',
 }
 
-function resultOf(sending: Sending, { customer, licenseKey }: MailFacts): AttemptResult {
+/** @param secrets what an excerpt of the answer must not contain */
+function resultOf(sending: Sending, secrets: readonly (string | null)[]): AttemptResult {
   const { status } = sending
-  const excerpt = sending.answer && withoutAll(sending.answer, [licenseKey, customer.email, customer.name])
+  const excerpt = sending.answer && withoutAll(sending.answer, secrets)
   return sending.taken
     ? { outcome: 'delivered', status, excerpt }
     : { outcome: 'failed', error: attemptErrors[sending.problem], status, excerpt }

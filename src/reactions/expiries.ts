@@ -1,5 +1,5 @@
-import { listUnrecordedExpiries } from '../../projections/licenses/expiries.ts'
-import { endPaidPeriod } from '../commands/licenses/changes.ts'
+import { listUnrecordedExpiries, type UnrecordedEnd } from '../../projections/licenses/expiries.ts'
+import { endPaidPeriod } from '../commands/licenses/ends.ts'
 import type { Ports } from '../ports.ts'
 import { type Poller, quietPollMs } from './poller.ts'
 import { type Failure, originOfProcess, processOf } from './process-manager.ts'
@@ -28,11 +28,11 @@ const lanes = 32
  * do not depend on it. Expiries from a time without a running process are recorded by the first poll.
  */
 export function recordExpiries(
-  ports: Ports<'db' | 'execute' | 'findLicenseById' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'findLicenseById' | 'findProduct' | 'ledger' | 'now'>,
   { most = 500, onFailure }: Options,
 ): Poller {
   let nextInMs: number | undefined
-  return processOf<string>(ports, onFailure, {
+  return processOf<UnrecordedEnd>(ports, onFailure, {
     name: 'licenses.expire',
     everyMs: pollEveryMs,
     lanes,
@@ -42,13 +42,13 @@ export function recordExpiries(
       const now = ports.now().getTime()
       const until = new Date(now + quietPollMs).toISOString()
       const ends = await listUnrecordedExpiries(ports.db, { until, ...wanted })
-      const due = ends.filter(({ expiresAt }) => Date.parse(expiresAt) <= now)
+      const due = ends.filter(({ endsAt }) => Date.parse(endsAt) <= now)
       const next = ends[due.length]
-      nextInMs = next && Date.parse(next.expiresAt) - now
-      return shuffled(due.map(({ licenseId }) => licenseId))
+      nextInMs = next && Date.parse(next.endsAt) - now
+      return shuffled(due)
     },
-    idOf: (licenseId) => licenseId,
-    advance: (licenseId) => endPaidPeriod(ports, licenseId, originOfProcess()),
+    idOf: ({ licenseId }) => licenseId,
+    advance: (end) => endPaidPeriod(ports, end, originOfProcess()),
     nextInMs: () => nextInMs,
   })
 }
@@ -57,7 +57,7 @@ export function recordExpiries(
  * Concurrent processes begin with different items; an item that another process has recorded costs one
  * look-up.
  */
-function shuffled<T>(list: readonly T[]): T[] {
+export function shuffled<T>(list: readonly T[]): T[] {
   return list
     .map((item) => ({ item, at: Math.random() }))
     .sort((a, b) => a.at - b.at)

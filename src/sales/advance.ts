@@ -14,6 +14,7 @@ import { findKeyType } from '../domain/products/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason } from '../domain/sales/events.ts'
 import { itemsOf, type Resolution, type SaleItem } from '../domain/sales/items.ts'
+import { isSubscription } from '../domain/sales/payments.ts'
 import {
   type ItemOutcome,
   itemPaymentStatus,
@@ -136,8 +137,9 @@ async function issueLicenses(
   }
   const outcomes = results.map(({ item, result }): ItemOutcome => {
     if ('reason' in result) return { item, ...result }
-    const { productId, keyTypeId, expiresAt } = result.first
-    return { item, license: { productId, keyTypeId, expiresAt } }
+    const { productId, keyTypeId, expiresAt, startsWith } = result.first
+    const waits = startsWith === null ? {} : ({ waits: true } as const)
+    return { item, license: { productId, keyTypeId, expiresAt, ...waits } }
   })
   const recorded = (at: string): SaleCommand => ({
     type: 'RecordLicenses',
@@ -212,7 +214,7 @@ async function issue(
     keyTypeId: keyType.keyTypeId,
     keyHash: key.keyHash,
     displayKey: key.displayKey,
-    ...termsPaidFor(keyType, { quantity: item.quantity, paidUntil: sale.paidUntil }, mappedAt),
+    ...termsPaidFor(keyType, paidFor(sale, item), mappedAt),
     onExpiry: keyType.onExpiry,
     createdAt: mappedAt,
     at,
@@ -237,6 +239,12 @@ async function issue(
   if (first.keyHash !== key.keyHash) await ports.secrets.destroy(sale.tenantId, item.keyName)
   return { first }
 }
+
+const paidFor = (sale: KnownSale, { quantity }: SaleItem) => ({
+  quantity,
+  paidUntil: sale.paidUntil,
+  isSubscription: isSubscription(sale),
+})
 
 function placeOf(sale: KnownSale) {
   return {

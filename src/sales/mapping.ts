@@ -130,8 +130,9 @@ export async function termsOfPlan(
   const units = Math.min(quantity ?? item.quantity, maxSeats)
   const perUnit = keyType.deviceLimit
   const deviceLimit = perUnit === null ? null : Math.min(perUnit * units, maxSeats)
-  const { onExpiry } = keyType
-  return { terms: { keyTypeId: keyType.keyTypeId, quantity: units, deviceLimit, onExpiry }, unmapped }
+  const { onExpiry, graceSeconds } = keyType
+  const terms = { keyTypeId: keyType.keyTypeId, quantity: units, deviceLimit, onExpiry, graceSeconds }
+  return { terms, unmapped }
 }
 
 type Change = { keyTypeId?: string; quantity: number | undefined; unmapped: string | null }

@@ -1,4 +1,5 @@
 import { leaseEnd, unixSeconds } from '../domain/licenses/expiry.ts'
+import type { Expiry } from '../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import type { LicenseStatus } from '../domain/licenses/status.ts'
 import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
@@ -14,7 +15,7 @@ export type LeaseFacts = {
   entitlements: readonly string[]
   /** Of those entitlements that have one, by name. Only a lease of the second version has them. */
   values: EntitlementValues
-  license: Pick<IssuedLicense, 'expiresAt' | 'onExpiry'>
+  license: Pick<IssuedLicense, 'onExpiry'> & Expiry
   leaseSeconds: number
 }
 

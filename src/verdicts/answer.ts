@@ -2,6 +2,7 @@ import { entitlementsFor, entitlementValuesFor } from '../../projections/license
 import type { KeyLookupResult, LicenseOfKey } from '../../projections/licenses/runtime.ts'
 import { nextOverrideEnd } from '../domain/customers/overrides.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
+import { type Expiry, graceUntilAt, graceUntilOf } from '../domain/licenses/grace.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
 import { isCovered } from '../domain/licenses/updates.ts'
 import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
@@ -31,6 +32,8 @@ export type Verdict = {
   values?: EntitlementValues | undefined
   /** In Unix seconds. */
   revalidateAfter: number
+  /** The end of the grace, in Unix seconds, while an active license is past its expiry. */
+  graceUntil?: number
   /** Why it is not valid, where the status alone does not say it. */
   reason?: 'suspended' | 'build_not_covered'
   /** The last moment of a build that the license covers; null when it covers every one, and where it is not shown. */
@@ -82,7 +85,7 @@ export function verdictOn(
     }
   }
   if (status !== 'expired' && seatNeeded && !lookup.seated) {
-    const revalidateAfter = Math.min(later, ...secondsOf(paidUntil(status, lookup)))
+    const revalidateAfter = Math.min(later, ...secondsOf(...endsOf(status, lookup, now)))
     return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter, updatesUntil }
   }
   if (status !== 'expired' && !isCovered(license, builtAt)) {
@@ -97,7 +100,13 @@ export function verdictOn(
     entitlements,
     values: entitlementValuesFor(entitlements, lookup, now),
     revalidateAfter: Math.min(later, ...endsAhead(status, lookup, now)),
+    ...graceOf(status, license, now),
   }
+}
+
+function graceOf(status: LicenseStatus, license: Expiry, now: string): { graceUntil?: number } {
+  const until = status === 'active' ? graceUntilAt(license, now) : null
+  return until === null ? {} : { graceUntil: unixSeconds(until) }
 }
 
 /** When the answer changes by time alone: a client with a cached answer must validate again then. */
@@ -105,13 +114,16 @@ function endsAhead(status: LicenseStatus, lookup: LicenseOfKey, now: string): nu
   const { license, overrides } = lookup
   const grants = status === 'active' || status === 'fallback'
   return secondsOf(
-    paidUntil(status, lookup),
+    ...endsOf(status, lookup, now),
     grants ? nextOverrideEnd(overrides, license.productId, now) : null,
   )
 }
 
-const paidUntil = (status: LicenseStatus, { license }: LicenseOfKey): string | null =>
-  status === 'active' ? license.expiresAt : null
+/** The expiry of an active license that is still ahead, and the end of the grace after it. */
+const endsOf = (status: LicenseStatus, { license }: LicenseOfKey, now: string): (string | null)[] =>
+  status === 'active'
+    ? [license.expiresAt, graceUntilOf(license)].filter((end) => end !== null && end > now)
+    : []
 
 const secondsOf = (...ends: (string | null)[]): number[] =>
   ends.flatMap((end) => (end === null ? [] : unixSeconds(end)))

@@ -1,11 +1,11 @@
 import type { HistoryEntry } from '../../projections/history/queries.ts'
 import { setsEnd } from '../domain/licenses/event-traits.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
-import type { IssuedLicense } from '../domain/licenses/license.ts'
+import { graceUntilAt, graceUntilOf } from '../domain/licenses/grace.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { statusAt } from '../domain/licenses/status.ts'
 import { planLimits } from '../domain/tenants/tenant.ts'
-import { momentWords, quoted } from '../history/sentences.ts'
+import { momentWords, quoted, termWords } from '../history/sentences.ts'
 import type { RuntimeStatus } from './answer.ts'
 import type { LicenseLookup } from './lookup.ts'
 
@@ -82,23 +82,25 @@ function endSetBy({ deciding, result }: LicenseLookup): HistoryEntry[] {
   return setting.slice(other + 1, other + 2)
 }
 
-const endWords = ({ expiresAt }: IssuedLicense): string =>
-  expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
-
 function activeReason(lookup: LicenseLookup): Reason {
   const { result, deviceId = '' } = lookup
   const { license } = result
   const seat = license.seats.get(deviceId)
+  const until = graceUntilAt(license, lookup.at)
+  const term =
+    until === null
+      ? termWords(license)
+      : `expired on ${momentWords(license.expiresAt ?? until)}, with a grace until ${momentWords(until)}`
   if (!seat) {
     return {
       rule: 'active',
-      because: `valid: the license is active and ${endWords(license)}`,
+      because: `valid: the license is active and ${term}`,
       events: endSetBy(lookup),
     }
   }
   return {
     rule: 'seated',
-    because: `valid: ${quoted(seat.name)} has had a seat since ${momentWords(seat.activatedAt)}, and the license ${endWords(license)}`,
+    because: `valid: ${quoted(seat.name)} has had a seat since ${momentWords(seat.activatedAt)}, and the license ${term}`,
     events: [...endSetBy(lookup), ...newestActivation(lookup, deviceId)],
   }
 }
@@ -214,8 +216,11 @@ function takenBackReason(lookup: LicenseLookup): Reason {
 }
 
 function endedReason(lookup: LicenseLookup, rule: 'expired' | 'fallback'): Reason {
-  const { expiresAt } = lookup.result.license
-  const when = momentWords(expiresAt ?? lookup.at)
+  const { license } = lookup.result
+  const { expiresAt } = license
+  const until = graceUntilOf(license)
+  const grace = until === null ? '' : `, and its grace ended on ${momentWords(until)}`
+  const when = `${momentWords(expiresAt ?? lookup.at)}${grace}`
   const recorded = newest(lookup, 'LicenseExpired', 'LicenseFellBack').filter(
     ({ event }) => 'expiresAt' in event.data && event.data.expiresAt === expiresAt,
   )

@@ -12,8 +12,8 @@ export const whenSent: Record<WebhookEventName, string> = {
   'license.expired': 'A license expired or fell back',
   'license.renewed': 'A license was renewed',
   'license.updated':
-    'The terms or the holder of a license changed, other than by a renewal: it was edited, its subscription was changed or ' +
-    'ended, or the payment of a period was refunded',
+    'The terms or the holder of a license changed, other than by a renewal: it was edited, its term started with ' +
+    'its first activation, its subscription was changed or ended, or the payment of a period was refunded',
   'license.refunded':
     'A payment was refunded in full or lost in a dispute. If no payment is left, the license is revoked too',
   'license.suspended': 'A license was suspended: it is not valid until it is resumed',
@@ -27,6 +27,8 @@ export const whenSent: Record<WebhookEventName, string> = {
   'license.holder_erased': 'The personal data of the holder of a license was erased',
   'license.revocation_undone': 'The revocation of a license was undone',
   'license.updates_extended': 'A later payment extended the period in which a license covers new builds',
+  'license.expiring':
+    'A license expires in so many days: by the setting `expiringNotice` of its product, or 14 and 3 days before',
 }
 
 const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_826_789_400 })
@@ -126,6 +128,13 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
   'license.updates_extended': {
     updates_until: unixSeconds.meta({
       description: 'The last moment of a build that the license covers, in Unix seconds',
+    }),
+  },
+  'license.expiring': {
+    expires_at: unixSeconds.meta({ description: 'The expiry in Unix seconds' }),
+    days_before: z.int().meta({
+      description: 'How many days before the expiry the notice was due; fewer are left if it was late',
+      example: 14,
     }),
   },
 }

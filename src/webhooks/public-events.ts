@@ -91,6 +91,7 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
     case 'LicenseEdited':
       return termsIn(terms, event.data.expiresAt, event.data.updatesUntil)
     case 'SubscriptionEnded':
+    case 'LicenseStarted':
       return termsIn(terms, event.data.expiresAt)
     case 'UpdatesExtended':
       return { updates_until: unixSeconds(event.data.updatesUntil) }
@@ -103,6 +104,8 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
     }
     case 'LicenseReinstated':
       return { sale_id: event.data.saleId }
+    case 'LicenseExpiring':
+      return { expires_at: unixSeconds(event.data.expiresAt), days_before: event.data.daysBefore }
     case 'LicenseRenewed':
       return { expires_at: unixSeconds(event.data.expiresAt) }
     default:

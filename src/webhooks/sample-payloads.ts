@@ -40,6 +40,8 @@ function particulars(event: WebhookEventName, created: number): Partial<Payload>
       return device
     case 'license.renewed':
       return { expires_at: created + yearSeconds }
+    case 'license.expiring':
+      return { expires_at: created + 14 * 86_400, days_before: 14 }
     case 'license.updated':
       return termsUntil(created + yearSeconds)
     case 'license.issued':

@@ -229,6 +229,21 @@ describe('a product', () => {
   })
 })
 
+test('when holders are told of the expiry is typed as days, and shown', async () => {
+  await makeProduct(api.ask, tenant.token, 'noticing')
+  const edit = '/dashboard/products/noticing/edit'
+  const save = async (expiringDays: string) =>
+    client.post(edit, { ...fieldsOf(await client.get(edit)), expiringDays })
+  for (const wrong of ['0', '400', 'soon', '1 2 3 4 5 6 7 8 9 10 11'])
+    expect((await save(wrong)).status, wrong).toBe(422)
+  expect((await save('3, 14')).status).toBe(303)
+  expect(fieldsOf(await client.get(edit))).toMatchObject({ expiringDays: '14, 3' })
+  expect(wordsOf(await client.get('/dashboard/products/noticing'))).toContain('14 and 3 days before')
+  expect(await productOf('noticing')).toMatchObject({ settings: { expiringNotice: { days: [14, 3] } } })
+  expect((await save('')).status).toBe(303)
+  expect(await productOf('noticing')).not.toMatchObject({ settings: { expiringNotice: {} } })
+})
+
 describe('a key type', () => {
   const edit = '/dashboard/products/shop/key-types/pro/edit'
 
@@ -238,6 +253,7 @@ describe('a key type', () => {
       ...fieldsOf(await client.get('/dashboard/products/shop/new-key-type')),
       keyTypeName: 'Pro',
       entitlements: 'export',
+      startsAt: 'first_activation',
     }
     for (let sent = 0; sent < 2; sent++)
       expect((await client.post('/dashboard/products/shop/key-types', fields)).status).toBe(303)
@@ -250,12 +266,26 @@ describe('a key type', () => {
   })
 
   test('without licenses is saved at once', async () => {
+    // Without a duration there was nothing to start.
+    expect(fieldsOf(await client.get(edit))).toMatchObject({ startsAt: 'issue' })
+    const term = { durationCount: '1', startsAt: 'first_activation' }
+    expect((await client.post(edit, { ...fieldsOf(await client.get(edit)), ...term })).status).toBe(303)
+    expect(fieldsOf(await client.get(edit))).toMatchObject({ startsAt: 'first_activation' })
+    expect(wordsOf(await client.get('/dashboard/products/shop'))).toContain(
+      '1 year from the first activation',
+    )
     const fields = { ...fieldsOf(await client.get(edit)), entitlements: 'export\nsync' }
     expect((await client.post(edit, fields)).status).toBe(303)
   })
 
   test('with live licenses is saved once the member has read what changes for them', async () => {
-    const { licenseKey } = await mint(api.ask, tenant.token, 'shop', { keyTypeId: 'pro' })
+    const { id, licenseKey } = await mint(api.ask, tenant.token, 'shop', { keyTypeId: 'pro' })
+    expect(wordsOf(await client.get(`/dashboard/licenses/${id}`))).toContain(
+      '1 year after the first activation',
+    )
+    expect(wordsOf(await client.get(`/dashboard/licenses/${id}/change/edit`))).toContain(
+      'As now: 1 year after the first activation Never',
+    )
     const form = await client.get(edit)
     expect(wordsOf(form)).toContain('1 live license has this key type.')
     const review = await client.post(edit, {

@@ -78,6 +78,32 @@ test('40 machines with one name that race for 5 seats, each five times over, get
   expect(events.filter((type) => type === 'DeviceActivated')).toHaveLength(seats)
 })
 
+test('20 devices that activate at once start the term of their license once', async () => {
+  const { clients, stores } = await vendorWithTwoServers()
+  const [first] = clients
+  const later = { name: 'Later', deviceLimit: 20, duration: { count: 1, unit: 'month' } }
+  const keyType = { ...later, startsAt: 'first_activation' }
+  const added = await first.send('POST', `/v1/products/${productId}/key-types`, keyType)
+  expect(added.status).toBe(201)
+  const license = await first.mint({ keyTypeId: 'later' })
+
+  const answers = await race(clients, (chosen, index) =>
+    chosen.activate(license.licenseKey, `device-${index % 20}`),
+  )
+
+  expect(tally(answers)).toStrictEqual({ '200 active true': racers })
+  const events = await eventsOf(stores, license.licenseId)
+  expect(events.toSorted()).toStrictEqual(
+    ['LicenseMinted', 'LicenseStarted', ...Array<string>(20).fill('DeviceActivated')].toSorted(),
+  )
+  // In one append with the first activation: no device has a seat on a license whose term has not started.
+  expect(events.slice(0, 3)).toStrictEqual(['LicenseMinted', 'DeviceActivated', 'LicenseStarted'])
+  const ends = new Set(answers.map(({ body }) => body.expires_at))
+  expect(ends.size).toBe(1)
+  const verdict = await untilAnswered(() => first.validate(license.licenseKey, 'device-0'))
+  expect([...ends]).toStrictEqual([verdict.body.expires_at])
+})
+
 const SdkKey = z.object({ sdkKey: z.string() })
 
 async function vendorWithTwoServers(): Promise<{

@@ -19,6 +19,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
   .record({
     revalidateAfterSeconds: fc.integer({ min: 1, max: 8 }),
     end: fc.option(offset),
+    graceSeconds: fc.constantFrom(null, 1, 3),
     onExpiry: fc.constantFrom('expire' as const, 'fallback' as const),
     seated: fc.boolean(),
     overrides: fc.array(
@@ -31,7 +32,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
       { maxLength: 4 },
     ),
   })
-  .map(({ end, onExpiry, overrides, ...rest }) => ({
+  .map(({ end, graceSeconds, onExpiry, overrides, ...rest }) => ({
     kind: 'license',
     licenseId: 'lic_1',
     license: {
@@ -39,6 +40,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
       revokedAt: null,
       suspendedAt: null,
       expiresAt: end === null ? null : moment(end),
+      graceSeconds,
       onExpiry,
       updatesUntil: null,
     },
@@ -95,6 +97,7 @@ describe('the expiry of a license', () => {
           revokedAt: null,
           suspendedAt: null,
           expiresAt,
+          graceSeconds: null,
           onExpiry: 'expire',
           updatesUntil: null,
         },

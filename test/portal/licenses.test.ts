@@ -23,7 +23,10 @@ beforeAll(async () => {
   dispatch = await startDispatch(portal.api.ledger, {
     channels: { mail: createMailChannel(ports, 'https://keys.acme.example') },
   })
-  const keyTypes = [{ name: 'Pro', deviceLimit: 5, entitlements: ['export', 'sync'] }]
+  const keyTypes = [
+    { name: 'Pro', deviceLimit: 5, entitlements: ['export', 'sync'] },
+    { name: 'Later', duration: { count: 1, unit: 'year' }, startsAt: 'first_activation' },
+  ]
   await makeProduct(portal.api.ask, portal.tenant.token, 'editor', {
     keyTypes,
     customerSeatFrees: 2,
@@ -93,6 +96,13 @@ describe('the pages', () => {
     for (const words of ['export', 'sync', 'Pro', 'MacBook', 'You can remove 2 more devices'])
       expect(text).toContain(words)
     expect(text).not.toContain(person.licenseKey)
+  })
+
+  test('say of a license whose term starts with the first activation how long it is valid from then', async () => {
+    const { client, licenseKey, path } = await owner([], { keyTypeId: 'later' })
+    expect((await client.get(path)).text).toContain('Valid for 1 year from the first activation.')
+    await activate(licenseKey, 'MacBook')
+    expect((await client.get(path)).text).toContain('Valid until ')
   })
 
   test('are in the language that the browser prefers, or that was chosen', async () => {

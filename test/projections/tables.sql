@@ -53,12 +53,14 @@ create table products (
   free_tier_enabled boolean not null,
   trial_duration_days int,
   components_at_least int,
+  expiring_days int[],
   key_recovery boolean not null,
   key_period int not null,
   primary key (stream),
   unique (tenant_id, product_id)
 );
 create index products_by_age on products (tenant_id, created_at desc, product_id desc);
+create index products_with_notices on products (tenant_id, product_id) where expiring_days is not null;
 
 create table key_types (
   tenant_id text not null,
@@ -106,6 +108,7 @@ create table webhooks (
   state jsonb not null,
   tenant_id text not null unique,
   paused text[] not null,
+  expiring boolean not null,
   ordered text[] not null,
   primary key (stream)
 );
@@ -137,8 +140,14 @@ create table licenses (
   device_limit int,
   seats_used int not null,
   expires_at timestamptz,
+  starts_with json,
   on_expiry text not null,
+  grace_seconds int,
+  ends_at timestamptz,
+  end_set_at timestamptz,
   ended_at timestamptz,
+  noticed_end timestamptz,
+  noticed_days int,
   taken_back_at timestamptz,
   suspended_at timestamptz,
   suspended_reason text,
@@ -169,7 +178,8 @@ create table licenses (
 create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
 create index licenses_of_subject on licenses (tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null;
 create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc) where customer_id is not null;
-create index licenses_open_ends on licenses (expires_at) where revoked_at is null and expires_at is not null and ended_at is distinct from expires_at;
+create index licenses_open_ends on licenses (ends_at) where revoked_at is null and ends_at is not null and ended_at is distinct from ends_at;
+create index licenses_by_expiry on licenses (tenant_id, product_id, expires_at, noticed_end, noticed_days, end_set_at) where expires_at is not null and revoked_at is null and suspended_at is null;
 create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc, expires_at);
 create index licenses_by_source on licenses (tenant_id, source, created_at desc, license_id desc);
 create index licenses_for_tests on licenses (tenant_id, created_at desc, license_id desc) where test;
@@ -177,14 +187,14 @@ create index licenses_by_status on licenses (tenant_id, (
   case
     when revoked_at is not null then 'revoked'
     when suspended_at is not null then 'suspended'
-    when ended_at = expires_at then case on_expiry when 'fallback' then 'fallback' else 'expired' end
+    when ended_at = ends_at then case on_expiry when 'fallback' then 'fallback' else 'expired' end
     else 'active'
   end), created_at desc, license_id desc);
 create index licenses_by_product_and_status on licenses (tenant_id, product_id, (
   case
     when revoked_at is not null then 'revoked'
     when suspended_at is not null then 'suspended'
-    when ended_at = expires_at then case on_expiry when 'fallback' then 'fallback' else 'expired' end
+    when ended_at = ends_at then case on_expiry when 'fallback' then 'fallback' else 'expired' end
     else 'active'
   end), key_type_id, created_at);
 

@@ -60,7 +60,7 @@ function calls(ask: Ask, { tenant, licenses }: World, index: number) {
 
 /** The expected status of an activation. */
 function seated(license: ModelLicense, device: string, now: string): RuntimeStatus {
-  const status = statusAt({ ...license, suspendedAt: null }, now)
+  const status = statusAt({ ...license, suspendedAt: null, graceSeconds: null }, now)
   if (status === 'suspended') throw new Error('no step suspends a license')
   if (!givesSeats(status) || license.seats.has(device)) return status
   return license.limit !== null && license.seats.size >= license.limit ? 'seat_limit_reached' : status
@@ -241,7 +241,9 @@ const race = (index: number, moves: readonly Move[]) =>
     const license = picked(model.licenses, index)
     const known = picked(real.licenses, index)
     const before =
-      license.revokedAt === null ? statusAt({ ...license, suspendedAt: null }, nowIn(real)) : 'revoked'
+      license.revokedAt === null
+        ? statusAt({ ...license, suspendedAt: null, graceSeconds: null }, nowIn(real))
+        : 'revoked'
     const from = (await history(real, index)).moments.length - 1
     const answers = await Promise.all(
       moves.map(async (move, turn) => ({ move, answer: await make(move, real, index, turn) })),

@@ -95,7 +95,7 @@ export async function expectAgreement({ licenses }: Model, real: World, index: n
   expect(license.deviceLimit).toBe(model.limit)
   expect(license.seatsUsed).toBeLessThanOrEqual(model.limit ?? Number.POSITIVE_INFINITY)
   expect(license.status).toBe(
-    statusAt({ ...model, suspendedAt: null }, real.api.ledger.clock.now().toISOString()),
+    statusAt({ ...model, suspendedAt: null, graceSeconds: null }, real.api.ledger.clock.now().toISOString()),
   )
 }
 

@@ -54,6 +54,7 @@ beforeAll(async () => {
         duration: { count: 1, unit: 'month' },
         fallbackEntitlements: ['basic'],
       },
+      { name: 'Later', duration: { count: 1, unit: 'month' }, startsAt: 'first_activation' },
     ],
   })
   await soldLicenses()
@@ -110,11 +111,16 @@ async function vendorsLicenses(): Promise<void> {
   await activate(reminted.id, 'laptop')
   await send('POST', `/v1/licenses/${reminted.id}/remint`, { sendKey: true })
 
+  const started = await mint(api.ask, shop.token, 'app', { keyTypeId: 'later' })
+  await activate(started.id, 'laptop')
+  await mint(api.ask, shop.token, 'app', { keyTypeId: 'later' })
   const [soft, hard] = [
     await mint(api.ask, shop.token, 'app', { keyTypeId: 'soft' }),
     await mint(api.ask, shop.token, 'app', { expiresAt: later(2 * day) }),
   ]
   api.ledger.clock.advance(40 * day)
+  const notice = { type: 'NoticeExpiry', days: [14, 3], mail: false, at: now() } as const
+  await commandLicense(api.ledger, started.id, { ...notice, at: later(-15 * day) })
   for (const { id } of [edited, soft, hard]) await expire(id)
   await send('POST', `${url}/resume`)
   await send('PATCH', `/v1/licenses/${hard.id}`, { expiresAt: later(day) })

@@ -2,7 +2,6 @@ import type { FoundInstance, InstanceLookupResult } from '../../../projections/l
 import { activateInstance, findWithMachine } from '../../commands/devices/instances.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey, type TypedKey } from '../../credentials/license-key.ts'
-import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
 import { statusAt } from '../../domain/licenses/status.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -18,6 +17,7 @@ import { reasonOfRefusal } from '../../verdicts/answer.ts'
 import { type Build, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
+import { expiryIn } from './expiry.ts'
 import { type Held, leaseFor, requireLeases } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
 import {
@@ -97,29 +97,25 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
       const said = machineIn(reported)
       const claim = { instanceId: instance_id ?? null, installId, name, identities: [] }
       const { found, question } = await findToActivate(ports, call, key, { claim, said })
+      const { licenseId } = found.license
       const asking = { client, origin, log: request.log }
       await requireLeases(ports, asking)
       const build = buildIn(reported)
       const { platform } = telemetry
       const instance = { platform, plan, atLeast: client.product.componentsAtLeast, builtAt: build.builtAt }
       const activation = activateInstance(ports, found, question, instance, origin)
-      const { instanceId, isInTwoPlaces } = await activation.catch((error: unknown) =>
+      const { instanceId, license, isInTwoPlaces } = await activation.catch((error: unknown) =>
         refuseFound(ports, call, found, build, error),
       )
-      if (isInTwoPlaces) recordRefused(ports, call, found.license.licenseId, 'in_two_places')
+      if (isInTwoPlaces) recordRefused(ports, call, licenseId, 'in_two_places')
       if (installId !== null) ports.installs.convert({ tenantId, productId, instanceId: installId })
       ports.usage.count(tenantId, productId, 'activations')
       if (hasChanged(telemetry, undefined, ports.now())) {
-        ports.telemetry.record({ instanceId, licenseId: found.license.licenseId }, telemetry)
+        ports.telemetry.record({ instanceId, licenseId }, telemetry)
       }
+      const held = { licenseId, keyHash: key.keyHash, instanceId, version, device: said }
       return {
-        ...(await activatedAnswer(ports, asking, found, {
-          licenseId: found.license.licenseId,
-          keyHash: key.keyHash,
-          instanceId,
-          version,
-          device: said,
-        })),
+        ...(await activatedAnswer(ports, asking, { ...found, license }, held)),
         ...(receipt && { receipt: await receiptOf(ports, found) }),
       }
     },
@@ -164,12 +160,11 @@ async function activatedAnswer(
   held: Omit<Held, 'status'>,
 ) {
   const now = momentOf(ports)
-  const { expiresAt } = found.license
   const status = statusAt(found.license, now)
   return {
     activated: true as const,
     instance_id: held.instanceId,
-    license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
+    ...expiryIn(status, found.license, now),
     ...updatesShown(found.license.updatesUntil),
     ...(await leaseFor(ports, asking, found, { ...held, status }, now)),
   }

@@ -16,7 +16,7 @@ import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { activeKeyFor, type SettingsRequest } from './settings.ts'
 
 type Leased = Entitling & {
-  license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'onExpiry' | 'updatesUntil'>
+  license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'graceSeconds' | 'onExpiry' | 'updatesUntil'>
 }
 export type Held = {
   licenseId: string

@@ -3,7 +3,15 @@ import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
-import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
+import {
+  type Answer,
+  type ErrorStatus,
+  errorBody,
+  errorsWith,
+  graceShape,
+  keyText,
+  text,
+} from '../../http/schemas.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { receiptOut } from '../receipt.ts'
 import { scopes } from './limits.ts'
@@ -211,6 +219,7 @@ export const activateOut = z.object({
     example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
   license_expires_at: licenseExpiresAt,
+  ...graceShape,
   updates_until: updatesOutShape.updates_until,
   ...leaseShape,
   receipt: receiptOut
@@ -238,6 +247,7 @@ export const validateOut = z.object({
     .optional()
     .meta({ description: 'For programs. Only where the license does not cover the build' }),
   license_expires_at: licenseExpiresAt,
+  ...graceShape,
   ...updatesOutShape,
   ...leaseShape,
   ...settingsShape,

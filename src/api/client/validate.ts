@@ -27,6 +27,7 @@ import {
 } from './admit.ts'
 import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
+import { expiryIn } from './expiry.ts'
 import { leaseFor, refusalFor } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
 import {
@@ -141,7 +142,7 @@ async function answerTo(
   return {
     valid,
     ...((status === 'expired' || status === 'suspended') && { error: `license ${status}` }),
-    license_expires_at: expiryShown(found),
+    ...expiryIn(status, found.license, now),
     ...updatesShown(found.license.updatesUntil),
     ...lease,
   }

@@ -112,6 +112,7 @@ function validateRoute(
       return {
         valid,
         ...shown(verdict),
+        ...graceIn(verdict),
         device_id: device_id ?? null,
         ...(!valid && { reason: verdict.reason ?? verdict.status }),
         ...(updates && (await updates)),
@@ -185,13 +186,15 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const found = await find(ports, caller, request.body)
       const own = runPorts(request, ports)
       const now = momentOf(own)
-      const verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
+      let verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       // A revoked license is answered as fast as an unknown one, without further checks.
       const code =
         found && isSeating(verdict.status)
           ? await refusalOf(found.result, async (license) => {
               const device = { name, plan: caller.plan, builtAt: buildIn(request.body).builtAt }
-              await activateDevice(own, license, found.question, device, runOriginOf(request))
+              const after = await activateDevice(own, license, found.question, device, runOriginOf(request))
+              // The activation may have started its term.
+              if (license.license.startsWith) verdict = verdictOn({ ...license, license: after }, false, now)
             })
           : undefined
       const status = (code && statusOfRefusal(code)) ?? verdict.status
@@ -204,7 +207,7 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const answered = { activated, ...shown(told), status, device_id }
       const place = { tenantId: caller.tenantId, productId: product_id }
       const updates = await updatesIn(ports, place, request.body, { ...told, ...isNotCovered(reason) })
-      return { ...answered, ...(!activated && { reason }), ...updates }
+      return { ...answered, ...(activated ? graceIn(told) : { reason }), ...updates }
     },
   )
 }
@@ -241,6 +244,10 @@ const shown = ({ status, expiresAt, entitlements, values, revalidateAfter }: Ver
 
 /** What a refused activation has in place of what the license grants. */
 const grantsNothing = { entitlements: [], values: undefined }
+
+/** What a valid key past its expiry answers more. */
+const graceIn = ({ graceUntil }: Verdict) =>
+  graceUntil === undefined ? {} : ({ grace: true, grace_until: graceUntil } as const)
 
 /** A license that was revoked or reminted during this request shows no more than one that was found so. */
 function withoutTerms(verdict: Verdict, status: RuntimeStatus): Verdict {

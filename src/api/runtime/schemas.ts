@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
-import { type ErrorStatus, errorsWith, keyText, text } from '../../http/schemas.ts'
+import { type ErrorStatus, errorsWith, graceShape, keyText, text } from '../../http/schemas.ts'
 
 const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
 
@@ -56,6 +56,7 @@ const verdict = {
       'When the license expires, in Unix seconds; null for a perpetual license, and where it is not told',
     example: 1_826_789_400,
   }),
+  ...graceShape,
   entitlements: z.array(z.string()),
   entitlement_values: entitlementValuesOut.optional(),
   device_id: z.string().nullable().meta({

@@ -1,5 +1,10 @@
 import type { RuntimeLookupParams, RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
-import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
+import {
+  type IssuedLicense,
+  type License,
+  type LicenseCommand,
+  licenses,
+} from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
@@ -12,6 +17,7 @@ export type FoundLicense = Extract<RuntimeLookupResult, { kind: 'license' }>
 
 /**
  * Gives a device a seat on the license that was found for it; a device that has a seat keeps it.
+ * @returns the license with it: its first activation may have started its term
  * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `seat_limit_reached`, `plan_limit`
  */
 export async function activateDevice(
@@ -20,7 +26,7 @@ export async function activateDevice(
   question: RuntimeLookupParams,
   device: { name: string; plan: Plan; builtAt: string | null },
   origin: Origin,
-): Promise<void> {
+): Promise<IssuedLicense> {
   const at = momentOf(ports)
   const { deviceId } = question
   const seat = {
@@ -31,13 +37,20 @@ export async function activateDevice(
     platform: null,
   }
   const plan = { tenantId: question.tenantId, plan: device.plan }
-  await seating(ports, plan, (admit, proof, isAgain) =>
+  const { state } = await seating(ports, plan, (admit, proof, isAgain) =>
     changeFound(
       ports,
       { found, question, origin, at, admit, proof, isStale: isAgain },
       { type: 'ActivateDevice', ...seat, builtAt: device.builtAt, at },
     ),
   )
+  return requireIssued(state)
+}
+
+/** @throws Error for a license that is not there, which cannot be after a change of it */
+export function requireIssued(license: License): IssuedLicense {
+  if (license.status === 'absent') throw new Error('a license that was activated is there')
+  return license
 }
 
 /** Whether a plan allows no more active devices; they are counted only if the plan has a limit. */
@@ -71,12 +84,12 @@ type Change = {
 }
 
 /** Decides first on the license that was found, so that an activation reads the stores once. */
-async function changeFound(
+function changeFound(
   ports: Ports<'execute' | 'findForRuntime'>,
   { found, question, origin, at, admit, proof, isStale = false }: Change,
   command: LicenseCommand,
-): Promise<void> {
-  await ports.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
+) {
+  return ports.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
     loaded: isStale ? undefined : stateOf(found),
     read: async () => {
       const again = await ports.findForRuntime(question)

@@ -4,7 +4,7 @@ import type {
   InstanceLookupResult,
 } from '../../../projections/licenses/instances.ts'
 import { recognized } from '../../domain/licenses/identity.ts'
-import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
+import { type IssuedLicense, type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -14,6 +14,7 @@ import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
 import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { requireIssued } from './devices.ts'
 
 type Instance = { platform: string | null; plan: Plan; atLeast: number | null; builtAt: string | null }
 
@@ -41,7 +42,7 @@ export async function findWithMachine(
 /**
  * Gives an app a seat on the license that was found for it. A device that is {@link recognized} keeps its seat and its
  * instance id.
- * @returns its instance id, and whether two machines with one hash were noticed in its seat
+ * @returns its instance id, the license with it, and whether two machines with one hash were noticed in its seat
  * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `license_reminted`, `seat_limit_reached`,
  *   `plan_limit`
  */
@@ -51,14 +52,14 @@ export async function activateInstance(
   question: ActivationParams,
   { platform, plan, atLeast, builtAt }: Instance,
   origin: Origin,
-): Promise<{ instanceId: string; isInTwoPlaces: boolean }> {
+): Promise<{ instanceId: string; license: IssuedLicense; isInTwoPlaces: boolean }> {
   const at = momentOf(ports)
   const newId = ports.newId('ins')
   const {
     tenantId,
     instance: { claim },
   } = question
-  const { before, events } = await seating(ports, { tenantId, plan }, (admit, proof, isAgain) =>
+  const { before, state, events } = await seating(ports, { tenantId, plan }, (admit, proof, isAgain) =>
     changeFound(
       ports,
       { found, question, origin, at, admit, proof, isStale: isAgain },
@@ -68,6 +69,7 @@ export async function activateInstance(
   const seats = before.status === 'issued' ? before.seats.values() : []
   return {
     instanceId: recognized(seats, claim, atLeast)?.instanceId ?? newId,
+    license: requireIssued(state),
     isInTwoPlaces: events.some(({ type }) => type === 'DeviceInTwoPlaces'),
   }
 }

@@ -96,7 +96,12 @@ async function planOf(
   if (!keyType) throw new Refusal('key_type_not_found')
   const terms = termsFrom(keyType, { quantity, deviceLimit }, at)
   return {
-    plan: { keyTypeId, quantity: terms.quantity, onExpiry: keyType.onExpiry },
+    plan: {
+      keyTypeId,
+      quantity: terms.quantity,
+      onExpiry: keyType.onExpiry,
+      graceSeconds: terms.graceSeconds,
+    },
     deviceLimit: terms.deviceLimit,
     ...(keyTypeId !== license.keyTypeId && {
       updatesUntil: updatesOfNewKeyType(license, keyType.updates, at),

@@ -201,12 +201,14 @@ function planned(
   if (!keyType) throw new Refusal('key_type_not_found')
   const createdAt = row.createdAt ?? at
   if (createdAt > at) throw new Refusal('created_in_the_future')
-  const terms = termsFrom(keyType, row, createdAt)
+  const isOver = row.status === 'expired' || row.status === 'fallback'
+  // No grace for what has ended in the other system, so that no ended license becomes active.
+  const terms = termsFrom(isOver ? { ...keyType, graceSeconds: 0 } : keyType, row, createdAt)
   if (row.createdAt !== undefined && terms.expiresAt !== null && terms.expiresAt <= createdAt) {
     throw new Refusal('ends_before_it_begins')
   }
   const hasEnded = terms.expiresAt !== null && terms.expiresAt <= at
-  if ((row.status === 'expired' || row.status === 'fallback') && !hasEnded) throw new Refusal('not_ended_yet')
+  if (isOver && !hasEnded) throw new Refusal('not_ended_yet')
   const devices = new Set(row.devices?.map(({ deviceId }) => deviceId))
   if (terms.deviceLimit !== null && devices.size > terms.deviceLimit) {
     throw new Refusal('more_devices_than_seats')

@@ -27,6 +27,12 @@ const tones: Record<Status, Tone> = { pending: 'warn', delivered: 'good', abando
 
 const channelNames: Record<Channel, string> = { webhook: 'Webhook', mail: 'Email' }
 
+/** What a delivery by mail is called. */
+export const mailWords = ({ event }: Pick<KnownDelivery, 'event'>): string => {
+  if (event === 'license.expiring') return 'Email before the expiry'
+  return event === 'license.expired' ? 'Email about the expiry' : 'License key email'
+}
+
 export const deliveryBadge = ({ status }: KnownDelivery): Html => badge(tones[status], status)
 
 /** `2 attempts`, `not attempted yet` */

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { editLicense } from '../../commands/licenses/edit.ts'
+import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { EmailAddress, Slug } from '../../domain/values.ts'
+import { undatedEnd } from '../../history/sentences.ts'
 import { type Content, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, textArea, textField } from '../forms/form-fields.ts'
@@ -101,7 +103,7 @@ function fields(form: FilledForm, about: AboutLicense): Content {
       required: false,
       maxlength: 9,
     }),
-    choiceField(form, { name: 'expiry', label: 'Expires', choices: expiriesOf(license.expiresAt) }),
+    choiceField(form, { name: 'expiry', label: 'Expires', choices: expiriesOf(license) }),
     textField(form, {
       name: 'expiresOn',
       label: 'Day',
@@ -131,12 +133,14 @@ function fields(form: FilledForm, about: AboutLicense): Content {
   ]
 }
 
-const expiriesOf = (expiresAt: string | null) =>
-  [
-    ['keep', expiresAt === null ? 'Never, as now' : `As now: ${expiresAt.slice(0, 10)}`],
-    ...(expiresAt === null ? [] : [['never', 'Never'] as const]),
+function expiriesOf({ expiresAt, startsWith }: IssuedLicense) {
+  const isForever = expiresAt === null && startsWith === null
+  return [
+    ['keep', isForever ? 'Never, as now' : `As now: ${expiresAt?.slice(0, 10) ?? undatedEnd(startsWith)}`],
+    ...(isForever ? [] : [['never', 'Never'] as const]),
     ['day', 'At the end of a day (UTC)'],
   ] as const
+}
 
 const updatesOf = (updatesUntil: string | null) =>
   [

@@ -61,6 +61,7 @@ const fieldWords: Record<Change['field'], string> = {
   keyTypeId: 'Key type',
   quantity: 'Quantity',
   expiresAt: 'Expires',
+  startsWith: 'From the first activation',
   deviceLimit: 'Seats',
   seatsUsed: 'Seats in use',
   customerId: 'Customer',

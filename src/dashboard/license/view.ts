@@ -4,10 +4,11 @@ import type { KnownSale } from '../../domain/sales/sale.ts'
 import { money } from '../../history/changes.ts'
 import type { Comparison } from '../../history/compare.ts'
 import type { LicenseHistoryEntry } from '../../history/entries.ts'
+import { undatedEnd } from '../../history/sentences.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Refusal } from '../../usage/read-refusals.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
-import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
+import { deliveryBadge, deliveryWords, mailWords } from '../deliveries/view.ts'
 import { deviceBadge } from '../devices/view.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -208,7 +209,8 @@ function factsView({ license }: OneLicense): Html {
       ['Product', html`<a href=${`/dashboard/products/${license.productId}`}>${license.productId}</a>`],
       ['Key type', license.keyTypeId],
       ['Quantity', String(license.quantity)],
-      ['Expires', license.expiresAt === null ? 'never' : moment(license.expiresAt)],
+      ['Expires', license.expiresAt === null ? undatedEnd(license.startsWith) : moment(license.expiresAt)],
+      ...(license.graceUntil === undefined ? [] : [['Grace until', moment(license.graceUntil)] as const]),
       ...(license.updatesUntil === undefined
         ? []
         : [['Updates until', moment(license.updatesUntil)] as const]),
@@ -302,7 +304,7 @@ function deliveriesBox(view: View, { deliveries }: OneLicense): Html {
       : html`<ul class="sheet stack-tight">
           ${deliveries.map(
             (delivery) => html`<li>
-              <a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${delivery.channel === 'mail' ? 'License key email' : delivery.event}</a>
+              <a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${delivery.channel === 'mail' ? mailWords(delivery) : delivery.event}</a>
               ${deliveryBadge(delivery)}
               <span class="sub">${deliveryWords(delivery)}, ${ago(delivery.scheduledAt, view.now)}</span>
             </li>`,

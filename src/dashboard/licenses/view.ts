@@ -1,5 +1,6 @@
 import { type LicenseStatus, licenseStatuses } from '../../domain/licenses/status.ts'
 import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
+import type { Duration } from '../../domain/products/key-type.ts'
 import { entitlementsWritten } from '../../domain/products/written-values.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { candidateWords, type Meant, notOneCustomer } from '../customers/choose.ts'
@@ -24,6 +25,8 @@ export type ShownLicense = {
   entitlements: readonly string[]
   entitlementValues?: EntitlementValues | undefined
   expiresAt: string | null
+  startsWith?: Duration | undefined
+  graceUntil?: string | undefined
   email: string | null
   customerId: string | null
   source: string

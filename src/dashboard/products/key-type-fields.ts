@@ -1,11 +1,17 @@
 import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, choiceField, textArea, textField } from '../forms/form-fields.ts'
+import { unitChoices } from './time-units.ts'
 
 const units = [
   ['day', 'days'],
   ['month', 'months'],
   ['year', 'years'],
+] as const
+
+const starts = [
+  ['issue', 'When the license is issued'],
+  ['first_activation', 'When its first device is activated'],
 ] as const
 
 const expiries = [
@@ -66,6 +72,24 @@ export const termNames = ['deviceLimit', 'durationCount'] as const
 
 export function moreKeyTypeInputs(form: FilledForm): Html {
   return html`<div class="stack">
+    ${choiceField(form, {
+      name: 'startsAt',
+      label: 'The duration starts',
+      hint: 'A subscription starts with its payment in any case.',
+      choices: starts,
+    })}
+    <fieldset class="pair">
+      <legend>Grace after the expiry</legend>
+      ${textField(form, {
+        name: 'graceCount',
+        label: 'Number',
+        hint: 'How long a license still works after it has expired, at most 366 days. Leave empty for none.',
+        required: false,
+        inputmode: 'numeric',
+        maxlength: 8,
+      })}
+      ${choiceField(form, { name: 'graceUnit', label: 'Unit', choices: unitChoices })}
+    </fieldset>
     <fieldset class="pair">
       <legend>Updates</legend>
       ${textField(form, {

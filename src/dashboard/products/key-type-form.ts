@@ -4,7 +4,10 @@ import { Slug, slugOf } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalOf, optionalWhole, wantedLine } from '../forms/typed.ts'
 import { entitlementLines, linesOf } from './entitlement-lines.ts'
+import { inUnits, secondsIn, unit } from './time-units.ts'
 
+/** In seconds; no unit makes it longer. */
+const longestGrace = 366 * 86_400
 /** License files of a device within a year, where a member fills in only how long they are good. */
 const usualFilesPerYear = 4
 
@@ -14,6 +17,9 @@ export const keyTypeFields = {
   deviceLimit: optionalWhole(1, 100_000),
   durationCount: optionalWhole(1, 1000),
   durationUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
+  startsAt: z.enum(['issue', 'first_activation']).optional().default('issue'),
+  graceCount: optionalWhole(0, longestGrace),
+  graceUnit: unit.optional().default('day'),
   updatesCount: optionalWhole(1, 1000),
   updatesUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
   onExpiry: z.enum(['expire', 'fallback']).optional().default('expire'),
@@ -36,12 +42,16 @@ type Fields = z.infer<typeof Fields>
 /** Everything of a key type that a member fills in; its price is mapped elsewhere. */
 export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
-  const { deviceLimit, onExpiry, entitlements, fallbackEntitlements, sellInMultiples, maxQuantity } = rest
+  const { deviceLimit, startsAt, graceCount, graceUnit, onExpiry, sellInMultiples, maxQuantity } = rest
+  const { entitlements, fallbackEntitlements } = rest
   const { fileDays, filesPerYear } = rest
   return {
     name,
     deviceLimit,
     duration: count === null ? null : { count, unit },
+    // Without a duration nothing starts.
+    startsAt: count === null ? 'issue' : startsAt,
+    graceSeconds: Math.min(secondsIn(graceCount ?? 0, graceUnit), longestGrace),
     onExpiry,
     entitlements: entitlements.names,
     fallbackEntitlements: fallbackEntitlements.names,
@@ -67,6 +77,9 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   deviceLimit: keyType.deviceLimit === null ? '' : String(keyType.deviceLimit),
   durationCount: keyType.duration === null ? '' : String(keyType.duration.count),
   durationUnit: keyType.duration?.unit ?? 'year',
+  startsAt: keyType.startsAt ?? 'issue',
+  graceCount: keyType.graceSeconds ? inUnits(keyType.graceSeconds).count : '',
+  graceUnit: keyType.graceSeconds ? inUnits(keyType.graceSeconds).unit : 'day',
   updatesCount: keyType.updates ? String(keyType.updates.count) : '',
   updatesUnit: keyType.updates?.unit ?? 'year',
   onExpiry: keyType.onExpiry,

@@ -4,6 +4,7 @@ import { typedIn } from '../forms/filled-form.ts'
 import { checkField, choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { heading, section, tokenField } from '../frame/parts.ts'
 import { idField, moreFields, moreKeyTypeInputs, termInputs, termNames } from './key-type-fields.ts'
+import { unitChoices } from './time-units.ts'
 
 const path = '/dashboard/products'
 
@@ -90,6 +91,13 @@ const recoveryField = (form: FilledForm): Html =>
 
 const customerFields = (form: FilledForm): Html => html`<div class="stack">
   ${textField(form, {
+    name: 'expiringDays',
+    label: 'Email before the expiry',
+    hint: 'How many days before a license expires its holder is told, for example 14, 3. They are told of the expiry too. Leave empty for no such emails.',
+    required: false,
+    maxlength: 60,
+  })}
+  ${textField(form, {
     name: 'customerSeatFrees',
     label: 'Devices that a customer may remove',
     hint: 'In the portal, within 30 days. Enter 0 for none. Leave empty for 3.',
@@ -108,13 +116,6 @@ const customerFields = (form: FilledForm): Html => html`<div class="stack">
     hint: 'In the portal, for machines without a network, where the key type allows license files.',
   })}
 </div>`
-
-const times = [
-  ['second', 'seconds'],
-  ['minute', 'minutes'],
-  ['hour', 'hours'],
-  ['day', 'days'],
-] as const
 
 const refunds = [
   ['revoke', 'Revoke the license'],
@@ -180,5 +181,5 @@ const timeFields = (form: FilledForm, name: 'lease' | 'revalidate', legend: stri
   html`<fieldset class="pair">
     <legend>${legend}</legend>
     ${textField(form, { name: `${name}Count`, label: 'Number', hint, inputmode: 'numeric', maxlength: 8 })}
-    ${choiceField(form, { name: `${name}Unit`, label: 'Unit', choices: times })}
+    ${choiceField(form, { name: `${name}Unit`, label: 'Unit', choices: unitChoices })}
   </fieldset>`

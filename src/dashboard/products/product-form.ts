@@ -1,19 +1,41 @@
 import { z } from 'zod'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { fewestComponents, maxComponents } from '../../domain/licenses/marks.ts'
-import { KeyPrefix, type ProductSettings } from '../../domain/products/events.ts'
+import { KeyPrefix, ProductSettings } from '../../domain/products/events.ts'
 import { Slug } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
-import { checked, optionalOf, optionalWhole, wantedLine, wantedWhole } from '../forms/typed.ts'
+import {
+  checked,
+  given,
+  optionalOf,
+  optionalWhole,
+  wantedLine,
+  wantedWhole,
+  wordsIn,
+} from '../forms/typed.ts'
 import { withOneValueEach } from './entitlement-lines.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
+import { inUnits, secondsIn, type Unit, unit } from './time-units.ts'
 
 const wrongPrefix = 'Use 2 to 8 capital letters and digits.'
+
+const wrongDays = 'Enter days before the expiry from 1 to 366, at most ten, for example 14, 3.'
+const noticeDays = ProductSettings.shape.expiringNotice.unwrap().shape.days
+
+/** Days with commas, or none. */
+const expiringDays = given.transform(wordsIn).transform((typed, context) => {
+  if (typed.length === 0) return []
+  const days = noticeDays.safeParse(typed.map((word) => (/^\d{1,3}$/.test(word) ? Number(word) : 0)))
+  if (days.success) return days.data
+  context.addIssue({ code: 'custom', message: wrongDays })
+  return z.NEVER
+})
 
 const settingsFields = {
   freeTierEnabled: checked,
   trialDurationDays: optionalWhole(0, 3650),
   keyRecovery: checked,
+  expiringDays,
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
   customerFiles: checked,
@@ -30,11 +52,6 @@ export const NewProductForm = withOneValueEach(
     ...newKeyTypeId,
   }),
 )
-
-const units = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const
-type Unit = keyof typeof units
-
-const unit = z.enum(['second', 'minute', 'hour', 'day'])
 
 /** Within a year, which is checked for both times below. */
 const count = wantedWhole(1, 31_536_000)
@@ -78,8 +95,8 @@ type SettingsTyped = Record<'leaseCount' | 'revalidateCount', number> &
 export const settingsOf = (form: SettingsTyped) => ({
   freeTierEnabled: form.freeTierEnabled,
   trialDurationDays: form.trialDurationDays,
-  leaseSeconds: form.leaseCount * units[form.leaseUnit],
-  revalidateAfterSeconds: form.revalidateCount * units[form.revalidateUnit],
+  leaseSeconds: secondsIn(form.leaseCount, form.leaseUnit),
+  revalidateAfterSeconds: secondsIn(form.revalidateCount, form.revalidateUnit),
   onRefund: form.onRefund,
   onPaidInFull: form.onPaidInFull === 'by_key_type' ? undefined : form.onPaidInFull,
   keyRecovery: form.keyRecovery,
@@ -87,14 +104,16 @@ export const settingsOf = (form: SettingsTyped) => ({
   ...customerRules(form),
 })
 
-/** What customers may do in the portal; undefined is the usual rule. */
+/** What customers may do in the portal, and what they are told; undefined or null is the usual rule. */
 export const customerRules = (form: {
   customerSeatFrees: number | null
+  expiringDays: readonly number[]
   customerKeyReplacement: boolean
   customerFiles: boolean
 }) => ({
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
+  expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
   customerFiles: form.customerFiles || undefined,
 })
 
@@ -123,13 +142,8 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     keyRecovery: settings.keyRecovery ? 'on' : '',
     customerSeatFrees: settings.customerSeatFrees === undefined ? '' : String(settings.customerSeatFrees),
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
+    expiringDays: settings.expiringNotice?.days.join(', ') ?? '',
     customerFiles: settings.customerFiles ? 'on' : '',
     seen: updatedAt,
   })
-}
-
-/** In the largest unit that divides it. */
-function inUnits(seconds: number): { count: string; unit: Unit } {
-  const found = (['day', 'hour', 'minute'] as const).find((name) => seconds % units[name] === 0) ?? 'second'
-  return { count: String(seconds / units[found]), unit: found }
 }

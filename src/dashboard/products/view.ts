@@ -2,10 +2,11 @@ import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { Unlicensed } from '../../../projections/trials.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import type { ProductSettings } from '../../domain/products/events.ts'
-import type { Duration, KeyType } from '../../domain/products/key-type.ts'
+import type { KeyType } from '../../domain/products/key-type.ts'
 import type { Release } from '../../domain/products/releases.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
 import { money } from '../../history/changes.ts'
+import { durationWords } from '../../history/sentences.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -62,6 +63,9 @@ export function productsView(view: View, { products, cursor, next, mayManage }: 
 const deviceMatchWords = ({ deviceMatch }: ProductSettings): string =>
   deviceMatch === undefined ? 'most components are equal' : `${deviceMatch.atLeast} components are equal`
 
+const noticeWords = ({ expiringNotice }: ProductSettings): string =>
+  expiringNotice === undefined ? 'off' : `${expiringNotice.days.join(' and ')} days before, and at the expiry`
+
 const paidInFullWords = {
   by_key_type: 'perpetual license is kept',
   keep: 'license is kept',
@@ -99,6 +103,7 @@ export function productView(
         ['Same device', deviceMatchWords(settings)],
         ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
         ['Paid in full', paidInFullWords[settings.onPaidInFull ?? 'by_key_type']],
+        ['Emails about the expiry', noticeWords(settings)],
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
         [
           'In the portal',
@@ -144,8 +149,7 @@ function unlicensedSheet({ trial, free_tier, expired, sharedMachines }: Unlicens
 
 /** @param path of the product, for members who may change it */
 function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
-  const { keyTypeId, name, deviceLimit, duration, onExpiry, entitlements, price, sellInMultiples, updates } =
-    keyType
+  const { keyTypeId, name, deviceLimit, entitlements, price, sellInMultiples } = keyType
   return html`<div class="sheet stack">
     <div>
       <h3>${name}</h3>
@@ -153,11 +157,7 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
     </div>
     ${facts([
       ['Devices', deviceLimit === null ? 'unlimited' : String(deviceLimit)],
-      ['Duration', duration === null ? 'perpetual' : periodWords(duration)],
-      ...(updates ? [['Updates', periodWords(updates)] as const] : []),
-      ...(duration === null
-        ? []
-        : [['On expiry', onExpiry === 'fallback' ? 'falls back' : 'expires'] as const]),
+      ...termFacts(keyType),
       ['Price', price === null ? 'none' : priceWords(price)],
       ['Sold in multiples', sellInMultiples ? 'yes' : 'no'],
     ])}
@@ -171,7 +171,20 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
   </div>`
 }
 
-const periodWords = ({ count, unit }: Duration): string => `${count} ${unit}${count === 1 ? '' : 's'}`
+/** How long its licenses last, and cover new builds. */
+function termFacts({ duration, startsAt, graceSeconds, updates, onExpiry }: KeyType): [string, string][] {
+  const more: [string, string][] = [
+    ...(graceSeconds ? [['Grace', seconds(graceSeconds)] as [string, string]] : []),
+    ...(updates ? [['Updates', durationWords(updates)] as [string, string]] : []),
+  ]
+  if (duration === null) return [['Duration', 'perpetual'], ...more]
+  const from = startsAt === 'first_activation' ? ' from the first activation' : ''
+  return [
+    ['Duration', `${durationWords(duration)}${from}`],
+    ...more,
+    ['On expiry', onExpiry === 'fallback' ? 'falls back' : 'expires'],
+  ]
+}
 
 function priceWords({ unitAmount, currency, interval, priceId }: NonNullable<KeyType['price']>): string {
   if (unitAmount === null || currency === null) return priceId

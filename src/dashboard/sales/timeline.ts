@@ -2,7 +2,7 @@ import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import type { SaleEvent } from '../../domain/sales/events.ts'
 import { money } from '../../history/changes.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
+import { deliveryBadge, deliveryWords, mailWords } from '../deliveries/view.ts'
 import { moment } from '../frame/moments.ts'
 import { badge } from '../frame/parts.ts'
 
@@ -144,7 +144,7 @@ const disputed = ({ disputeId, amount, currency }: Dispute): Content =>
   amount === null || currency === null ? disputeId : `${disputeId}, ${money(amount, currency)}`
 
 function ofDelivery(delivery: KnownDelivery): Html {
-  const what = delivery.channel === 'mail' ? 'License key email' : `Webhook ${delivery.event}`
+  const what = delivery.channel === 'mail' ? mailWords(delivery) : `Webhook ${delivery.event}`
   return html`<span
     ><strong>${what}</strong> ${deliveryBadge(delivery)}<span class="sub"
       ><a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${deliveryWords(delivery)}</a></span

@@ -5,6 +5,7 @@ import type { DeviceClaim } from './marks.ts'
 import { type Why, withReason } from './reasons.ts'
 import { liveFile } from './seat-files.ts'
 import type { Seat, Seats } from './seats.ts'
+import { started, type WaitingLicense } from './start.ts'
 import { givesSeats, type Standing, statusAt } from './status.ts'
 import { isCovered, type Updates } from './updates.ts'
 
@@ -29,7 +30,11 @@ export type ActivateInstance = {
 export type DeactivateDevice = { type: 'DeactivateDevice'; deviceId: string; at: string } & Why
 
 /** What an activation depends on. */
-export type Seated = Standing & Seats & Pick<Updates, 'updatesUntil'> & Pick<LicenseTerms, 'deviceLimit'>
+export type Seated = Standing &
+  WaitingLicense &
+  Seats &
+  Pick<Updates, 'updatesUntil'> &
+  Pick<LicenseTerms, 'deviceLimit'>
 
 export function activated(license: Seated, { type: _, builtAt, ...device }: ActivateDevice): LicenseEvent[] {
   requireSeats(license, device.at, builtAt)
@@ -37,7 +42,7 @@ export function activated(license: Seated, { type: _, builtAt, ...device }: Acti
   if (license.deviceLimit !== null && license.seatsUsed >= license.deviceLimit) {
     throw new Refusal('seat_limit_reached')
   }
-  return [{ type: 'DeviceActivated', data: device }]
+  return [{ type: 'DeviceActivated', data: device }, ...started(license, device.at)]
 }
 
 /** @throws Refusal `license_revoked`, `license_suspended`, `license_expired`, `build_not_covered` */

@@ -1,8 +1,9 @@
 import { sameJson } from '../equality.ts'
-import type { OnExpiry } from '../products/key-type.ts'
 import { Refusal } from '../refusal.ts'
-import type { Holder, LicenseEvent, LicenseTerms, SoldTerms } from './events.ts'
-import { type SaleFollowing, soldBefore } from './following.ts'
+import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
+import { type SaleFollowing, type SaleTerms, soldOf } from './following.ts'
+import { recordedGrace } from './grace.ts'
+import { recordedTerm } from './term.ts'
 
 /** The state of a license that its vendor can change. */
 type Editable = SaleFollowing &
@@ -14,7 +15,7 @@ type Editable = SaleFollowing &
 /** What a vendor changes; an absent field keeps its value. */
 export type LicenseEdit = {
   /** The key type and quantity, with the rules that follow from them. */
-  plan?: { keyTypeId: string; quantity: number; onExpiry: OnExpiry } | undefined
+  plan?: Pick<SaleTerms, 'keyTypeId' | 'quantity' | 'onExpiry' | 'graceSeconds'> | undefined
   deviceLimit?: number | null | undefined
   expiresAt?: string | null | undefined
   holder?: Holder | null | undefined
@@ -35,30 +36,37 @@ export type SuspendCommand =
 export function edited(license: Editable, { edit, reason, at }: EditCommand): LicenseEvent[] {
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
   const before = termsOf(license)
-  const after = { ...before, ...edit.plan, ...given(edit) }
+  const after = { ...before, ...given(edit) }
   const { updatesUntil = license.updatesUntil } = edit
   const updates = updatesUntil === license.updatesUntil ? {} : { updatesUntil }
   if (sameJson(before, after) && sameJson(updates, {})) return []
-  const { expiresAt } = after
+  const { expiresAt, startsWith, graceSeconds, ...others } = after
   const isMoved = expiresAt !== before.expiresAt
   if (isMoved && expiresAt !== null && expiresAt <= at) throw new Refusal('expiry_in_the_past')
-  return [{ type: 'LicenseEdited', data: { ...after, ...updates, sold: soldOf(license), reason, at } }]
+  const recorded = {
+    ...others,
+    ...recordedTerm({ expiresAt, startsWith }),
+    ...recordedGrace({ graceSeconds }),
+    ...updates,
+  }
+  return [{ type: 'LicenseEdited', data: { ...recorded, sold: soldOf(license), reason, at } }]
 }
 
 function termsOf(license: Editable) {
-  const { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt, holder, metadata } = license
-  return { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt, holder, metadata }
+  const { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds, expiresAt, startsWith } = license
+  const { holder, metadata } = license
+  const plan = { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds }
+  return { ...plan, expiresAt, startsWith, holder, metadata }
 }
 
-const given = ({ deviceLimit, expiresAt, holder, metadata }: LicenseEdit) => ({
+const given = ({ plan, deviceLimit, expiresAt, holder, metadata }: LicenseEdit) => ({
+  ...(plan && { ...plan, graceSeconds: plan.graceSeconds ?? null }),
   ...(deviceLimit !== undefined && { deviceLimit }),
-  ...(expiresAt !== undefined && { expiresAt }),
+  // An expiry that is given, also that there is none, replaces a term that waits.
+  ...(expiresAt !== undefined && { expiresAt, startsWith: null }),
   ...(holder !== undefined && { holder }),
   ...(metadata !== undefined && { metadata }),
 })
-
-/** Kept with the change, so that a later notification about the sale does not undo it. */
-const soldOf = (license: Editable): SoldTerms | null => (license.saleId === null ? null : soldBefore(license))
 
 /**
  * Suspends or resumes a license. A license that is in that state already is left unchanged.

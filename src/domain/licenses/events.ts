@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { portalLanguages } from '../portal/texts.ts'
-import { OnExpiry } from '../products/key-type.ts'
+import { Duration, GraceSeconds, OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
 import { DeviceMarks } from './marks.ts'
@@ -12,6 +12,18 @@ export const Holder = z.strictObject({
   name: Sealed.nullable(),
 })
 export type Holder = z.infer<typeof Holder>
+
+/** The term that starts at the first activation, while no device was activated; absent when nothing waits for one. */
+const startsWith = Duration.optional()
+
+/** How long it stays active after its expiry; absent means not at all. */
+const graceSeconds = GraceSeconds.optional()
+
+/** Whether its holder is told by mail; absent means no. */
+const toldByMail = z.literal(true).optional()
+
+/** The end of the grace of the expiry that is recorded; absent for one without a grace. */
+const graceUntil = Moment.optional()
 
 /**
  * The terms of a license at its issue: a copy of its key type's rules, which later changes of the key type do
@@ -27,7 +39,9 @@ export const LicenseTerms = z.strictObject({
   quantity: z.int().min(1),
   deviceLimit: z.int().min(1).nullable(),
   expiresAt: Moment.nullable(),
+  startsWith,
   onExpiry: OnExpiry,
+  graceSeconds,
   holder: Holder.nullable(),
   customerId: z.string().nullable(),
   source: z.enum(['api', 'import', 'sale', 'test']),
@@ -59,6 +73,7 @@ export const SoldTerms = z.strictObject({
   keyTypeId: Slug,
   quantity: z.int().min(1),
   expiresAt: Moment.nullable(),
+  startsWith,
 })
 export type SoldTerms = z.infer<typeof SoldTerms>
 
@@ -153,9 +168,30 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     type: z.literal('CustomerUnlinked'),
     data: z.strictObject({ customerId: z.string().min(1), at: Moment }),
   }),
+  /** Its term has started with its first activation, which is recorded with it. */
+  z.object({
+    type: z.literal('LicenseStarted'),
+    data: z.strictObject({
+      expiresAt: Moment,
+      /** What its sale entitled to then; null without a sale. */
+      sold: SoldTerms.nullable(),
+      at: Moment,
+    }),
+  }),
   z.object({ type: z.literal('LicenseRenewed'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
-  z.object({ type: z.literal('LicenseExpired'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
-  z.object({ type: z.literal('LicenseFellBack'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
+  /** Its end is near: a notice that the vendor or a webhook wanted so many days before it. */
+  z.object({
+    type: z.literal('LicenseExpiring'),
+    data: z.strictObject({ expiresAt: Moment, daysBefore: z.int().min(1), mail: toldByMail, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('LicenseExpired'),
+    data: z.strictObject({ expiresAt: Moment, graceUntil, mail: toldByMail, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('LicenseFellBack'),
+    data: z.strictObject({ expiresAt: Moment, graceUntil, mail: toldByMail, at: Moment }),
+  }),
   /**
    * A payment was returned: refunded in full, or lost in a dispute. A revocation for that is a separate
    * event.
@@ -202,7 +238,9 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       quantity: z.int().min(1),
       deviceLimit: z.int().min(1).nullable(),
       onExpiry: OnExpiry,
+      graceSeconds,
       expiresAt: Moment.nullable(),
+      startsWith,
       /** Absent when it is as before. */
       updatesUntil: Moment.optional(),
       at: Moment,
@@ -243,7 +281,9 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       quantity: z.int().min(1),
       deviceLimit: z.int().min(1).nullable(),
       onExpiry: OnExpiry,
+      graceSeconds,
       expiresAt: Moment.nullable(),
+      startsWith,
       holder: Holder.nullable(),
       metadata: Metadata,
       /** Absent when it is as before; null covers every build. */

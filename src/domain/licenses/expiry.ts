@@ -1,4 +1,5 @@
 import type { Duration, OnExpiry } from '../products/key-type.ts'
+import { type Expiry, endOf } from './grace.ts'
 
 /**
  * When a license issued at `from` expires. The calendar is UTC, so daylight saving has no effect. A day that
@@ -35,14 +36,11 @@ export function unixSeconds(moment: string): number {
 
 /**
  * Until when a statement about a license may hold, in Unix seconds. A license with fallback continues after its expiry, so the
- * statement may too; one that expires hard ends it.
+ * statement may too; one that expires hard ends it, when its grace is over.
  * @param seconds how long it should hold
  */
-export function leaseEnd(
-  { expiresAt, onExpiry }: { expiresAt: string | null; onExpiry: OnExpiry },
-  seconds: number,
-  from: string,
-): number {
-  const end = unixSeconds(from) + seconds
-  return onExpiry === 'expire' && expiresAt !== null ? Math.min(end, unixSeconds(expiresAt)) : end
+export function leaseEnd(license: Expiry & { onExpiry: OnExpiry }, seconds: number, from: string): number {
+  const longest = unixSeconds(from) + seconds
+  const end = license.onExpiry === 'expire' ? endOf(license) : null
+  return end === null ? longest : Math.min(longest, unixSeconds(end))
 }

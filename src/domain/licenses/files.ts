@@ -53,7 +53,10 @@ export function fileIssued(license: WithFiles, command: IssueFile): LicenseEvent
   const most = license.deviceLimit === null ? Infinity : license.deviceLimit * perSeatPerYear
   if (ofDevice >= perSeatPerYear || ofLicense >= most) throw new Refusal('file_limit_reached')
   const device = seat ?? { deviceId: command.instanceId, instanceId: command.instanceId }
-  const endsAt = new Date(leaseEnd(license, command.seconds, at) * 1000).toISOString()
+  // The seat may have started its term.
+  const started = seating.find(({ type }) => type === 'LicenseStarted')
+  const term = started && 'expiresAt' in started.data ? { expiresAt: started.data.expiresAt } : {}
+  const endsAt = new Date(leaseEnd({ ...license, ...term }, command.seconds, at) * 1000).toISOString()
   // Two files of a device that are made at once must not have the same serial.
   const serial = Math.max(Date.parse(at) * 1000, (last?.serial ?? 0) + 1)
   const { deviceId, instanceId } = device

@@ -1,12 +1,16 @@
+import { sameJson } from '../equality.ts'
 import type { OnExpiry } from '../products/key-type.ts'
 import type { LicenseEvent, LicenseTerms, RevocationCause, SoldTerms } from './events.ts'
+import { recordedGrace } from './grace.ts'
+import { type RecordedTerm, recordedTerm, type Term, termIn } from './term.ts'
 import { type PaidUpdates, type Updates, updatesOfNewKeyType, updatesPaidBy } from './updates.ts'
 
 /** What a sale can change about its license. */
 export type SaleFollowing = SaleTerms &
+  Term &
   Updates &
   Pick<LicenseTerms, 'createdAt'> & {
-    expiresAt: string | null
+    graceSeconds: number | null
     revokedAt: string | null
     revokedReason: string | null
     revokedCause: RevocationCause | null
@@ -26,6 +30,8 @@ export type SaleTerms = {
   quantity: number
   deviceLimit: number | null
   onExpiry: OnExpiry
+  /** How long it stays active after its expiry; none means not at all. */
+  graceSeconds?: number | null | undefined
 }
 
 /** The state that a license should have after the first `through` facts of its sale. */
@@ -97,13 +103,19 @@ function soldNow(license: SaleFollowing, { terms, expiresAt }: DesiredState): So
   return {
     keyTypeId: terms?.keyTypeId ?? before.keyTypeId,
     quantity: terms?.quantity ?? before.quantity,
-    expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
+    ...(expiresAt === undefined ? withoutPlan(before) : { expiresAt }),
   }
 }
 
 /** What the sale entitled to when the license last followed it, or at its issue. */
-export const soldBefore = ({ sold, keyTypeId, quantity, expiresAt }: SaleFollowing): SoldTerms =>
-  sold ?? { keyTypeId, quantity, expiresAt }
+const soldBefore = ({ sold, keyTypeId, quantity, ...term }: SaleFollowing): SoldTerms =>
+  sold ?? { keyTypeId, quantity, ...recordedTerm(term) }
+
+/** Kept with a change that the sale has not made, so that a later notification about the sale does not undo it. */
+export const soldOf = (license: SaleFollowing & { saleId: string | null }): SoldTerms | null =>
+  license.saleId === null ? null : soldBefore(license)
+
+const withoutPlan = (sold: SoldTerms): RecordedTerm => recordedTerm(termIn(sold))
 
 /** Payments that are no longer returned, or a payment that was made after all others were returned. */
 function reinstated(license: SaleFollowing, { saleId, refunded, unpaid, at }: DesiredState): LicenseEvent[] {
@@ -147,13 +159,14 @@ function newlyRefunded(
  */
 function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] {
   const { saleId, at, isRenewed, hasEnded } = desired
-  const expiresAt = newExpiry(license, desired)
-  const before = license.expiresAt
-  const isMoved = expiresAt !== before
+  const before = recordedTerm(license)
+  const term = newTerm(license, desired)
+  const { expiresAt } = term
+  const isMoved = !sameJson(term, before)
   const own: LicenseEvent[] =
     !isMoved || expiresAt === null
       ? []
-      : isLater(expiresAt, before) && isRenewed
+      : isLater(expiresAt, before.expiresAt) && isRenewed
         ? [{ type: 'LicenseRenewed', data: { expiresAt, at } }]
         : hasEnded
           ? [{ type: 'SubscriptionEnded', data: { expiresAt, at } }]
@@ -161,15 +174,10 @@ function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] 
   const isTold = own.length > 0
   const terms = newTerms(license, desired)
   if (terms === null && (!isMoved || isTold)) return own
-  const { keyTypeId, quantity, deviceLimit, onExpiry } = terms ?? license
-  const changedTo = {
-    keyTypeId,
-    quantity,
-    deviceLimit,
-    onExpiry,
-    expiresAt: isTold ? before : expiresAt,
-    ...begunUpdates(license, keyTypeId, desired),
-  }
+  const { keyTypeId, quantity, deviceLimit, onExpiry, ...more } = terms ?? license
+  const plan = { keyTypeId, quantity, deviceLimit, onExpiry, ...recordedGrace(more) }
+  const updates = begunUpdates(license, keyTypeId, desired)
+  const changedTo = { ...plan, ...(isTold ? before : term), ...updates }
   return [{ type: 'LicenseTermsChanged', data: { saleId, ...changedTo, at } }, ...own]
 }
 
@@ -186,13 +194,16 @@ function begunUpdates(
 
 /**
  * The license keeps the expiry that its vendor gave it until its sale entitles to another one. Even then a payment does not
- * shorten it.
+ * shorten it. A paid period replaces a term that waits.
  */
-function newExpiry(license: SaleFollowing, desired: DesiredState): string | null {
-  const { expiresAt: before } = soldBefore(license)
-  const { expiresAt: after } = soldNow(license, desired)
-  if (after === before) return license.expiresAt
-  return isLater(after, before) && !isLater(after, license.expiresAt) ? license.expiresAt : after
+function newTerm(license: SaleFollowing, desired: DesiredState): RecordedTerm {
+  const own = recordedTerm(license)
+  const before = withoutPlan(soldBefore(license))
+  const after = withoutPlan(soldNow(license, desired))
+  if (sameJson(after, before)) return own
+  const isPaidLonger = before.startsWith !== undefined || isLater(after.expiresAt, before.expiresAt)
+  const isKept = isPaidLonger && own.startsWith === undefined && !isLater(after.expiresAt, own.expiresAt)
+  return isKept ? own : after
 }
 
 /** null is never, and so later than any moment. */
@@ -248,14 +259,15 @@ export function evolveBySale(license: SaleFollowing, event: EventBySale): Partia
       return { refundedAt: null, refundedPayments, ...unrevoked }
     }
     case 'LicenseTermsChanged': {
-      const { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt, updatesUntil, at } = event.data
+      const { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds = null } = event.data
+      const { updatesUntil, at } = event.data
       const updates = updatesUntil === undefined ? {} : { updatesUntil, updatesPaidAt: at }
-      return { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt, ...updates }
+      return { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds, ...termIn(event.data), ...updates }
     }
     case 'UpdatesExtended':
       return { updatesUntil: event.data.updatesUntil }
     case 'SubscriptionEnded':
-      return { expiresAt: event.data.expiresAt }
+      return termIn(event.data)
     case 'SaleFollowed': {
       const { through: saleThrough, sold, updatesPaidAt } = event.data
       return { saleThrough, sold, ...(updatesPaidAt !== undefined && { updatesPaidAt }) }

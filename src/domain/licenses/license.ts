@@ -19,23 +19,27 @@ import {
   followed,
   type SaleFollowing,
 } from './following.ts'
+import { endOf } from './grace.ts'
 import { identified, identifiedAtFirst } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
 import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts'
 import type { DeviceClaim } from './marks.ts'
+import { type Noticed, type NoticeExpiry, noNotice, noticed, toldByMail } from './notices.ts'
 import { type Why, withReason } from './reasons.ts'
 import { type FilesOfYear, withFile } from './seat-files.ts'
 import { evolveSeats, type Seats, vacated } from './seats.ts'
 import type { Standing } from './status.ts'
+import { type Term, termIn } from './term.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
-export type IssuedLicense = Omit<LicenseTerms, 'at' | 'updatesUntil'> &
+export type IssuedLicense = Omit<LicenseTerms, 'at' | keyof Term | 'graceSeconds' | 'updatesUntil'> &
   SaleFollowing &
   Seats &
+  Noticed &
   FilesOfYear &
   Standing & {
     status: 'issued'
-    /** The expiry that has already been recorded by `LicenseExpired` or `LicenseFellBack`. */
+    /** The end that has already been recorded by `LicenseExpired` or `LicenseFellBack`; see `endOf`. */
     endedAt: string | null
     /** When its import was undone: its key may be imported again, as another license. */
     takenBackAt: string | null
@@ -71,7 +75,9 @@ export type LicenseCommand =
   | SendKey
   | { type: 'RevokeLicense'; reason: string | null; at: string }
   | { type: 'RenewLicense'; expiresAt: string; at: string }
-  | { type: 'EndPaidPeriod'; at: string }
+  /** @param mail whether the product tells its customers */
+  | { type: 'EndPaidPeriod'; mail?: boolean; at: string }
+  | NoticeExpiry
   | ({ type: 'LinkCustomer'; customerId: string; at: string } & Why)
   | { type: 'UnlinkCustomer'; customerId: string; at: string }
   | ({ type: 'FollowSale' } & DesiredState)
@@ -131,7 +137,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'RenewLicense':
       return renewed(license, command)
     case 'EndPaidPeriod':
-      return ended(license, command.at)
+    case 'NoticeExpiry':
+      return command.type === 'NoticeExpiry' ? noticed(license, command) : ended(license, command)
     case 'LinkCustomer': {
       const { customerId, at } = command
       if (license.customerId === customerId) return []
@@ -176,18 +183,23 @@ const isHeldBy = ({ holder }: IssuedLicense, subjectId: string): boolean =>
 
 function renewed(license: IssuedLicense, command: { expiresAt: string; at: string }): LicenseEvent[] {
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
+  const { expiresAt, at } = command
+  // An end that was paid for replaces a term that waits, as one of a subscription does.
+  if (license.startsWith !== null) return [{ type: 'LicenseRenewed', data: { expiresAt, at } }]
   if (license.expiresAt === null) throw new Refusal('license_perpetual')
   // Renewals arrive late and out of order; an older one must not shorten what a newer one gave.
-  if (command.expiresAt <= license.expiresAt) return []
-  return [{ type: 'LicenseRenewed', data: { expiresAt: command.expiresAt, at: command.at } }]
+  if (expiresAt <= license.expiresAt) return []
+  return [{ type: 'LicenseRenewed', data: { expiresAt, at } }]
 }
 
-function ended(license: IssuedLicense, at: string): LicenseEvent[] {
+function ended(license: IssuedLicense, { at, mail = false }: { at: string; mail?: boolean }): LicenseEvent[] {
   const { expiresAt } = license
-  if (expiresAt === null || license.revokedAt !== null || at < expiresAt) return []
-  if (license.endedAt === expiresAt) return []
+  const end = endOf(license)
+  if (expiresAt === null || end === null || license.revokedAt !== null || at < end) return []
+  if (license.endedAt === end) return []
   const type = license.onExpiry === 'fallback' ? 'LicenseFellBack' : 'LicenseExpired'
-  return [{ type, data: { expiresAt, at } }]
+  const graceUntil = end === expiresAt ? {} : { graceUntil: end }
+  return [{ type, data: { expiresAt, ...graceUntil, ...toldByMail(license, mail), at } }]
 }
 
 /** Never refuses: what is recorded has happened. */
@@ -230,13 +242,16 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...emptied, takenBackAt: at, ...revoked }
     }
     case 'LicenseRenewed':
-      return { ...license, expiresAt: event.data.expiresAt }
+      return { ...license, ...termIn(event.data) }
+    case 'LicenseStarted':
+      return { ...license, ...termIn(event.data), sold: event.data.sold }
     case 'CustomerLinked':
       return { ...license, customerId: event.data.customerId }
     case 'LicenseEdited': {
       const { reason: _, at, updatesUntil, ...changed } = event.data
       const updates = updatesUntil === undefined ? {} : { updatesUntil, updatesPaidAt: at }
-      return { ...license, ...changed, ...updates }
+      const graceSeconds = changed.graceSeconds ?? null
+      return { ...license, ...changed, graceSeconds, ...termIn(changed), ...updates }
     }
     case 'LicenseSuspended':
       return { ...license, suspendedAt: event.data.at, suspendedReason: event.data.reason }
@@ -250,9 +265,11 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, keyMailAskedAt: event.data.at }
     case 'ReasonGiven':
       return license
+    case 'LicenseExpiring':
+      return { ...license, noticedEnd: event.data.expiresAt, noticedDays: event.data.daysBefore }
     case 'LicenseExpired':
     case 'LicenseFellBack':
-      return { ...license, endedAt: event.data.expiresAt }
+      return { ...license, endedAt: event.data.graceUntil ?? event.data.expiresAt }
     default:
       return { ...license, ...evolveBySale(license, event) }
   }
@@ -261,6 +278,8 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
 function issuedWith({ at: _, updatesUntil, ...terms }: LicenseTerms): IssuedLicense {
   return {
     ...terms,
+    ...termIn(terms),
+    graceSeconds: terms.graceSeconds ?? null,
     status: 'issued',
     updatesUntil: updatesUntil ?? null,
     updatesPaidAt: null,
@@ -271,6 +290,7 @@ function issuedWith({ at: _, updatesUntil, ...terms }: LicenseTerms): IssuedLice
     refundedPayments: [],
     saleThrough: 0,
     sold: null,
+    ...noNotice,
     endedAt: null,
     takenBackAt: null,
     suspendedAt: null,

@@ -1,4 +1,5 @@
-import { dayIn, type PortalLanguage } from '../portal/texts.ts'
+import { dayIn, durationIn, type PortalLanguage } from '../portal/texts.ts'
+import type { Duration } from '../products/key-type.ts'
 import { asHtml, asText, escapeHtml } from './content.ts'
 import type { MailSettings } from './events.ts'
 import {
@@ -20,7 +21,7 @@ export const placeholders = {
   license_key: 'the license key; every template must contain it',
   quantity: 'the quantity bought',
   devices: 'the number of devices, or unlimited',
-  expires_on: 'the expiry date, or never',
+  expires_on: 'the expiry date, how long it is valid from the first activation, or never',
   sale_id: "the provider's id of the sale, or nothing for a license that was not sold",
   order_number: 'the id of the sale, only its last characters if it is long; for a subject',
   portal_url: "the address of your customers' portal, or nothing while it is closed",
@@ -38,6 +39,8 @@ export type MailFacts = {
   quantity: number
   deviceLimit: number | null
   expiresAt: string | null
+  /** The term that starts at the first activation; null if none waits for that. */
+  startsWith: Duration | null
   /** Null for a license that was not sold. */
   saleId: string | null
   /** The customer's language, as far as it is known. */
@@ -90,14 +93,26 @@ export function writeMail(
   const values = valuesOf(facts, language)
   const { subject, text, html } = templatesOf(settings, facts, language, occasion)
   return {
-    from: { name: senderName(settings.from?.name ?? null, facts.vendorName), email: sender.email },
-    replyTo: settings.replyTo ?? settings.from?.email ?? null,
-    to: { email: facts.customer.email, name: facts.customer.name && oneLine(facts.customer.name) },
+    ...envelopeOf(settings, facts, sender).of,
     subject: oneLine(fill(subject, values, (value) => value)),
     text: fill(text, values, (value) => value),
     html: html === null ? null : fill(html, values, escapeHtml),
   }
 }
+
+/** Who a mail to a customer is from and to, the same for all of them; `inHeader` makes a text fit for a header. */
+export const envelopeOf = (
+  settings: MailSettings,
+  { customer, vendorName }: Pick<MailFacts, 'customer' | 'vendorName'>,
+  sender: Pick<Correspondent, 'email'>,
+) => ({
+  of: {
+    from: { name: senderName(settings.from?.name ?? null, vendorName), email: sender.email },
+    replyTo: settings.replyTo ?? settings.from?.email ?? null,
+    to: { email: customer.email, name: customer.name && oneLine(customer.name) },
+  },
+  inHeader: oneLine,
+})
 
 /** The vendor's name is always part of it, so that a vendor cannot write in another vendor's name. */
 function senderName(chosen: string | null, vendorName: string): string {
@@ -138,7 +153,7 @@ function templatesOf(
 }
 
 function valuesOf(facts: MailFacts, language: PortalLanguage): Record<Placeholder, string> {
-  const { customer, quantity, deviceLimit, expiresAt } = facts
+  const { customer, quantity, deviceLimit } = facts
   const name = oneLine(customer.name ?? '')
   const hello = keyMailText(language, 'hello')
   return {
@@ -151,11 +166,18 @@ function valuesOf(facts: MailFacts, language: PortalLanguage): Record<Placeholde
     license_key: facts.licenseKey,
     quantity: String(quantity),
     devices: deviceLimit === null ? keyMailText(language, 'unlimited') : String(deviceLimit),
-    expires_on: expiresAt === null ? keyMailText(language, 'never') : dayIn(language, expiresAt),
+    expires_on: expiryIn(language, facts),
     sale_id: facts.saleId ?? '',
     order_number: orderNumber(facts.saleId ?? ''),
     portal_url: facts.portalUrl ?? '',
   }
+}
+
+function expiryIn(language: PortalLanguage, { expiresAt, startsWith }: MailFacts): string {
+  if (expiresAt !== null) return dayIn(language, expiresAt)
+  return startsWith === null
+    ? keyMailText(language, 'never')
+    : `${durationIn(language, startsWith)} ${keyMailText(language, 'afterStart')}`
 }
 
 /** Longer ids, such as a payment session's, would fill a subject. */

@@ -28,6 +28,7 @@ export function testMailFacts({ email, vendorName, portalUrl, product }: TestMai
     quantity: 1,
     deviceLimit: keyType?.deviceLimit ?? null,
     expiresAt: null,
+    startsWith: null,
     saleId: 'test-mail',
     language: null,
     sentAgain: product.settings.keyRecovery,

@@ -1,3 +1,4 @@
+import type { Duration } from '../products/key-type.ts'
 import { de } from './texts/de.ts'
 import { en, type PortalTextKey } from './texts/en.ts'
 
@@ -68,6 +69,10 @@ export const dayIn = (language: PortalLanguage, moment: string): string =>
   new Intl.DateTimeFormat(languageTags[language], { dateStyle: 'long', timeZone: 'UTC' }).format(
     new Date(moment),
   )
+
+/** `30 days`: a duration, as people of the language write it. */
+export const durationIn = (language: PortalLanguage, { count, unit }: Duration): string =>
+  new Intl.NumberFormat(languageTags[language], { style: 'unit', unit, unitDisplay: 'long' }).format(count)
 
 /** The language of the portal's that a browser prefers by its Accept-Language header: `de-AT;q=0.9, en;q=0.8` prefers German. */
 export function acceptedLanguage(accepted: string): PortalLanguage | undefined {

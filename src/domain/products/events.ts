@@ -64,6 +64,19 @@ export const ProductSettings = z.strictObject({
         'When a device without a known machine hash is the same by its components; absent means that more than half of those that both sides have are equal',
     })
     .optional(),
+  expiringNotice: z
+    .strictObject({
+      days: z
+        .array(z.int().min(1).max(366))
+        .min(1)
+        .max(10)
+        .meta({ description: 'How many days before the expiry. A set', example: [14, 3] }),
+    })
+    .meta({
+      description:
+        'When the holder of a license is told by mail that it expires; they are told of the end itself, too. Absent means not at all',
+    })
+    .optional(),
   customerSeatFrees: z
     .int()
     .min(0)

@@ -36,6 +36,15 @@ export type Duration = z.infer<typeof Duration>
 export const OnExpiry = z.enum(['expire', 'fallback'])
 export type OnExpiry = z.infer<typeof OnExpiry>
 
+/** A leap year at most. */
+export const GraceSeconds = z
+  .int()
+  .min(0)
+  .max(366 * 86_400)
+
+/** From when on the duration of a license counts. */
+export const StartsAt = z.enum(['issue', 'first_activation'])
+
 /** A price at the card provider. Amounts are integer minor units, the currency a lower-case ISO 4217 code. */
 export const Price = z.strictObject({
   priceId: z.string().min(1).max(255),
@@ -87,6 +96,10 @@ export const KeyType = z.strictObject({
   price: Price.nullable(),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  /** Absent means at the issue. */
+  startsAt: StartsAt.optional(),
+  /** How long a license stays active after its expiry; absent means not at all. */
+  graceSeconds: GraceSeconds.optional(),
   /** For how long after its issue, or a payment, a license covers new builds; absent or null for every build. */
   updates: Duration.nullable().optional(),
   /** Absent or null where no license files are allowed. */
@@ -95,8 +108,20 @@ export const KeyType = z.strictObject({
 export type KeyType = z.infer<typeof KeyType>
 
 /** A key type as it is recorded: a setting that was never used, or is removed, is absent. */
-export function withoutUnset({ updates, offlineFiles, ...keyType }: KeyType): KeyType {
-  return { ...keyType, ...(updates && { updates }), ...(offlineFiles && { offlineFiles }) }
+export function withoutUnset({
+  updates,
+  offlineFiles,
+  startsAt,
+  graceSeconds,
+  ...keyType
+}: KeyType): KeyType {
+  return {
+    ...keyType,
+    ...(updates && { updates }),
+    ...(offlineFiles && { offlineFiles }),
+    ...(startsAt === 'first_activation' && { startsAt }),
+    ...(graceSeconds && { graceSeconds }),
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { Refusal } from '../refusal.ts'
 import { slugOf } from '../values.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
 import { defaultKeyType, type KeyType } from './key-type.ts'
-import { changedKeyType, checkedKeyType } from './key-type-values.ts'
+import { changedKeyType, checkedKeyType } from './key-type-rules.ts'
 import { type Release, releasesInOrder } from './releases.ts'
 import { decideSelling, evolveSelling, type SellingCommand, type TestKeys } from './selling.ts'
 
@@ -32,7 +32,7 @@ export type Product =
     }
 
 /** What `null` resets to "never configured". */
-type Resettable = Pick<ProductSettings, 'trialDurationDays' | 'deviceMatch'>
+type Resettable = Pick<ProductSettings, 'trialDurationDays' | 'deviceMatch' | 'expiringNotice'>
 
 /** A change of the settings, as in a PATCH request. */
 export type SettingsChange = Partial<Omit<ProductSettings, 'testMode' | keyof Resettable>> & {
@@ -73,7 +73,7 @@ export const defaultSettings: ProductSettings = {
 /**
  * Returning no events means that the request was already true.
  * @throws Refusal `product_exists`, `product_not_found`, `key_type_exists`, `key_type_not_found`, `key_type_is_last`,
- * `mapping_key_type_not_found`, `value_without_entitlement`
+ * `mapping_key_type_not_found`, `term_without_duration`, `value_without_entitlement`
  */
 export function decideProduct(product: Product, command: ProductCommand): ProductEvent[] {
   if (command.type === 'CreateProduct') {
@@ -137,17 +137,32 @@ function created(command: Extract<ProductCommand, { type: 'CreateProduct' }>): P
 }
 
 function settingsWith(before: ProductSettings, change: SettingsChange): ProductSettings {
-  const { trialDurationDays: trialBefore, deviceMatch: matchBefore, ...kept } = before
-  const { trialDurationDays: trialChange, deviceMatch: matchChange, ...changed } = change
+  const {
+    trialDurationDays: trialBefore,
+    deviceMatch: matchBefore,
+    expiringNotice: noticeBefore,
+    ...kept
+  } = before
+  const {
+    trialDurationDays: trialChange,
+    deviceMatch: matchChange,
+    expiringNotice: noticeChange,
+    ...changed
+  } = change
   const trialDurationDays = afterChange(trialBefore, trialChange)
   const deviceMatch = afterChange(matchBefore, matchChange)
+  const notice = afterChange(noticeBefore, noticeChange)
   return {
     ...kept,
     ...changed,
     ...(trialDurationDays !== undefined && { trialDurationDays }),
     ...(deviceMatch !== undefined && { deviceMatch }),
+    ...(notice !== undefined && { expiringNotice: { days: daysInOrder(notice.days) } }),
   }
 }
+
+/** A set of days in one form: the earliest notice first. */
+const daysInOrder = (days: readonly number[]): number[] => [...new Set(days)].sort((a, b) => b - a)
 
 /** The value of a setting that `null` resets. */
 const afterChange = <T>(before: T | undefined, change: T | null | undefined): T | undefined =>

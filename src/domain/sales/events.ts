@@ -134,6 +134,8 @@ export const SaleEvent = z.discriminatedUnion('type', [
       productId: Slug,
       keyTypeId: Slug,
       expiresAt: Moment.nullable(),
+      /** Its term starts at its first activation; absent for a license whose term had an end, or has none. */
+      waits: z.literal(true).optional(),
       at: Moment,
     }),
   }),

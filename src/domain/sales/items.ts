@@ -28,6 +28,8 @@ export type ItemState = {
   licensedAt: string | null
   /** The expiry of the license as it was issued. */
   firstExpiresAt: string | null
+  /** Whether its term was to start at its first activation when it was issued. */
+  waits?: true | undefined
 }
 
 /** An item besides the first, and why it has no license, if it cannot have one. */
@@ -56,8 +58,9 @@ type WithItems = SaleItem & { others: readonly FurtherItem[] }
 
 /** The first item alone, in the shape of the others. */
 const firstOf = ({ sold, quantity, licenseId, keyName, priceId, line, ...sale }: WithItems): SaleItem => {
-  const { productId, keyTypeId, mappedAt, exceeded, licensedAt, firstExpiresAt } = sale
-  const state = { productId, keyTypeId, mappedAt, exceeded, licensedAt, firstExpiresAt }
+  const { productId, keyTypeId, mappedAt, exceeded, licensedAt, firstExpiresAt, waits } = sale
+  const licensed = { licensedAt, firstExpiresAt, ...(waits && { waits }) }
+  const state = { productId, keyTypeId, mappedAt, exceeded, ...licensed }
   return { sold, quantity, licenseId, keyName, priceId, line, ...state }
 }
 

@@ -37,6 +37,15 @@ type Reversal = {
   amount: number
 }
 
+/** Whether the sale is known to be that of a subscription, which is paid by periods. */
+export const isSubscription = ({
+  links,
+  paidUntil,
+}: {
+  links: readonly string[]
+  paidUntil: string | null
+}): boolean => paidUntil !== null || !links.every(namesPayment)
+
 /** A link to a whole subscription does not name one of its payments. */
 const namesPayment = (link: string): boolean => !link.startsWith('subscription:')
 

@@ -73,7 +73,7 @@ export type SaleCommand =
 
 /** What an item has come to: its license, or why it cannot have one. The first item always has one. */
 export type ItemOutcome = { item: number } & (
-  | { license: { productId: string; keyTypeId: string; expiresAt: string | null } }
+  | { license: { productId: string; keyTypeId: string; expiresAt: string | null; waits?: true } }
   | { reason: ParkedReason; detail: string }
 )
 
@@ -108,10 +108,10 @@ export const pendingItems = (sale: KnownSale): number[] =>
  */
 export const itemPaymentStatus = (
   { ownLinks: links, amount, currency, soldAt, paidUntil, facts }: KnownSale,
-  { firstExpiresAt, line }: Pick<SaleItem, 'firstExpiresAt' | 'line'>,
+  { firstExpiresAt, waits, line }: Pick<SaleItem, 'firstExpiresAt' | 'waits' | 'line'>,
   rules?: SaleRules,
 ): PaymentStatus =>
-  paymentStatusOf({ links, amount, currency, soldAt, paidUntil, firstExpiresAt, line }, facts, rules)
+  paymentStatusOf({ links, amount, currency, soldAt, paidUntil, firstExpiresAt, waits, line }, facts, rules)
 
 /** When the license of an item was paid for again; see {@link renewalsOf}. */
 export const itemRenewals = (
@@ -121,7 +121,7 @@ export const itemRenewals = (
 
 /** The payment status of the sale as a whole. */
 export const salePaymentStatus = (sale: KnownSale, rules?: SaleRules): PaymentStatus =>
-  itemPaymentStatus(sale, { firstExpiresAt: sale.firstExpiresAt }, rules)
+  itemPaymentStatus(sale, { firstExpiresAt: sale.firstExpiresAt, waits: sale.waits }, rules)
 
 /**
  * Returning no events means that the request was already true, or that the sale has changed since the command
@@ -254,8 +254,9 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
         parked: event.data,
       }
     case 'SaleLicensed': {
-      const { productId, keyTypeId, expiresAt: firstExpiresAt, item = 0, at: licensedAt } = event.data
-      const after = withItem(sale, item, { productId, keyTypeId, firstExpiresAt, licensedAt, unmapped: null })
+      const { productId, keyTypeId, expiresAt: firstExpiresAt, waits, item = 0, at: licensedAt } = event.data
+      const licensed = { productId, keyTypeId, firstExpiresAt, ...(waits && { waits }), licensedAt }
+      const after = withItem(sale, item, { ...licensed, unmapped: null })
       // A license that comes later than that of the first item follows what was settled before.
       if (item > 0) return { ...after, settledThrough: 0 }
       return { ...after, unboundLinks: false, status: 'licensed', parked: null }

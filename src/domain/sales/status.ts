@@ -31,6 +31,8 @@ export type PaymentStatus = {
 type Sold = FirstPayment & {
   /** The expiry of the license as it was issued. */
   firstExpiresAt: string | null
+  /** Whether its term was to start at its first activation: only the license itself knows its expiry. */
+  waits?: true | undefined
 }
 
 /** What a product chooses for its sales. */
@@ -89,12 +91,13 @@ function unattributedPeriods(payments: readonly Payment[], { periods }: Facts): 
 
 /** Whether all payments of a fixed number were made, such as installments, and the license stays for that. */
 function isForGood(
-  { firstExpiresAt }: Sold,
+  { firstExpiresAt, waits }: Sold,
   { ends }: Facts,
   { reversal }: Paid,
   { onPaidInFull = 'by_key_type' }: SaleRules,
 ): boolean {
-  const isKept = onPaidInFull === 'by_key_type' ? firstExpiresAt === null : onPaidInFull === 'keep'
+  const isKept =
+    onPaidInFull === 'by_key_type' ? firstExpiresAt === null && waits === undefined : onPaidInFull === 'keep'
   return isKept && reversal.length === 0 && (ends.at(-1)?.paidInFull ?? false)
 }
 
@@ -115,7 +118,7 @@ const renewedUntil = ({ kept, unattributed }: Paid): string | null =>
 
 function expiryOf(sold: Sold, facts: Facts, paid: Paid): PaymentStatus['expiresAt'] {
   if (!statesEnd(facts)) return undefined
-  const { firstExpiresAt } = sold
+  const { firstExpiresAt, waits } = sold
   const isFirstPaid = paid.kept.some(({ isFirst }) => isFirst)
   const coveredUntil = latest([...paid.kept.map(({ paidUntil }) => paidUntil), ...paid.unattributed])
   const [end] = facts.ends
@@ -123,8 +126,11 @@ function expiryOf(sold: Sold, facts: Facts, paid: Paid): PaymentStatus['expiresA
     const reported = facts.ends.map(({ paidUntil }) =>
       isTakenBack(paidUntil, coveredUntil, paid) ? null : paidUntil,
     )
-    return latest([coveredUntil, ...reported]) ?? (isFirstPaid ? firstExpiresAt : null) ?? end.occurredAt
+    const told = latest([coveredUntil, ...reported])
+    if (told === null && isFirstPaid && waits !== undefined) return undefined
+    return told ?? (isFirstPaid ? firstExpiresAt : null) ?? end.occurredAt
   }
+  if (waits !== undefined) return coveredUntil ?? undefined
   if (firstExpiresAt !== null)
     return latest([coveredUntil, isFirstPaid ? firstExpiresAt : null]) ?? firstExpiresAt
   return isUnpaidNow(coveredUntil, paid) || (facts.pause?.paused ?? false) ? coveredUntil : null

@@ -28,6 +28,7 @@ export const eventsByName = [
   'license.holder_erased',
   'license.revocation_undone',
   'license.updates_extended',
+  'license.expiring',
 ] as const
 
 /** The events that can be delivered, in the order of the settings page. */

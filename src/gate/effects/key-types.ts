@@ -91,6 +91,8 @@ type Term = KeyTypeChanged['newLicenses'][number]
 const termFields = [
   'deviceLimit',
   'duration',
+  'startsAt',
+  'graceSeconds',
   'onExpiry',
   'sellInMultiples',
   'maxQuantity',
@@ -116,6 +118,6 @@ function termOf(keyType: KeyType, field: TermField): Term['from'] {
   if (field === 'price') return price === null ? null : price.priceId
   if (field === 'offlineFiles')
     return offlineFiles ? `${offlineFiles.maxDays} days, ${offlineFiles.perSeatPerYear} a year` : null
-  const value = keyType[field]
+  const value = keyType[field] ?? null
   return typeof value === 'object' ? JSON.stringify(value) : value
 }

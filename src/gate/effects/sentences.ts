@@ -201,6 +201,8 @@ function skippedWords({ duplicate, invalid, first }: Extract<Fact, { what: 'rows
 const fieldNames: Record<string, string> = {
   deviceLimit: 'Device limit',
   duration: 'Term',
+  startsAt: 'Start of the term',
+  graceSeconds: 'Grace in seconds',
   onExpiry: 'What happens on expiry',
   sellInMultiples: 'Selling in multiples',
   maxQuantity: 'Largest quantity',

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { entitlementsFor, entitlementValuesFor } from '../../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { graceUntilOf } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { shownSeat } from '../../domain/licenses/seats.ts'
 import { licenseStatuses, statusAt } from '../../domain/licenses/status.ts'
+import { Duration } from '../../domain/products/key-type.ts'
 import { Slug } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { momentOut } from '../schemas.ts'
@@ -26,6 +28,12 @@ export const licenseSource = z.enum(['api', 'import', 'sale', 'test']).meta({
   example: 'sale',
 })
 
+const startsWith = Duration.optional().meta({
+  description:
+    'The term that starts at the first activation, which sets `expiresAt`. Absent when none waits for that',
+  example: { count: 1, unit: 'year' },
+})
+
 const License = z.object({
   id: z.string().meta({ description: 'The id of the license', example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
   productId: Slug,
@@ -38,6 +46,10 @@ const License = z.object({
   entitlements: z.array(z.string()),
   entitlementValues: entitlementValuesOut.optional(),
   expiresAt: momentOut.nullable(),
+  startsWith,
+  graceUntil: momentOut
+    .optional()
+    .meta({ description: 'Until when it stays active after its expiry; absent without a grace' }),
   email: z.string().nullable(),
   customerId: z.string().nullable(),
   source: licenseSource,
@@ -134,6 +146,7 @@ export function licenseAloneView(
   email: string | null,
   now: string,
 ): z.infer<typeof licenseAloneOut> {
+  const graceUntil = graceUntilOf(license)
   return {
     id: license.licenseId,
     productId: license.productId,
@@ -144,6 +157,8 @@ export function licenseAloneView(
     deviceLimit: license.deviceLimit,
     seatsUsed: license.seatsUsed,
     expiresAt: license.expiresAt,
+    ...(license.startsWith && { startsWith: license.startsWith }),
+    ...(graceUntil !== null && { graceUntil }),
     email,
     customerId: license.customerId,
     source: license.source,

@@ -8,11 +8,13 @@ import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { freesLeft } from '../../domain/licenses/customer.ts'
+import { graceUntilAt } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { liveFile } from '../../domain/licenses/seat-files.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { plainText } from '../../domain/plain-text.ts'
 import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
+import type { Duration } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import type { PortalContext } from '../context.ts'
@@ -26,6 +28,10 @@ export type ShownLicense = {
   displayKey: string
   status: LicenseStatus
   expiresAt: string | null
+  /** The term that starts at its first activation; null if none waits for that. */
+  startsWith: Duration | null
+  /** The end of its grace while it is active after its expiry, else null. */
+  graceUntil: string | null
   updatesUntil: string | null
   quantity: number
   seatsUsed: number
@@ -81,6 +87,8 @@ export async function shownLicense(
     displayKey: license.displayKey,
     status,
     expiresAt: license.expiresAt,
+    startsWith: license.startsWith,
+    graceUntil: status === 'active' ? graceUntilAt(license, now) : null,
     updatesUntil: license.updatesUntil,
     quantity: license.quantity,
     seatsUsed: license.seatsUsed,

@@ -1,4 +1,4 @@
-import { dayIn } from '../../domain/portal/texts.ts'
+import { dayIn, durationIn } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { message } from '../page.ts'
 import type { Visit } from '../visit.ts'
@@ -18,11 +18,16 @@ export const statusBadge = ({ say }: Visit, { status }: ShownLicense): Html =>
   html`<span class=${`badge ${tones[status]}`}>${say(statusTexts[status])}</span>`
 
 /** Until when a license can be used, in a sentence. */
-export function validityOf({ say, language }: Visit, { status, expiresAt }: ShownLicense): string {
+export function validityOf(
+  { say, language }: Visit,
+  { status, expiresAt, startsWith, graceUntil }: ShownLicense,
+): string {
   if (status === 'revoked') return say('revokedWords')
   if (status === 'suspended') return say('suspendedWords')
+  if (startsWith !== null) return say('endsAfterStart', { duration: durationIn(language, startsWith) })
   if (expiresAt === null) return say('endsNever')
   const date = dayIn(language, expiresAt)
+  if (graceUntil !== null) return say('inGrace', { date, until: dayIn(language, graceUntil) })
   if (status === 'fallback') return say('fallbackSince', { date })
   return say(status === 'expired' ? 'endedOn' : 'endsOn', { date })
 }

@@ -24,6 +24,10 @@ const state = (...history: LicenseEvent[]) => history.reduce(evolveLicense, abse
 const { at: _, ...own } = terms
 const issued = {
   ...own,
+  startsWith: null,
+  graceSeconds: null,
+  noticedEnd: null,
+  noticedDays: null,
   status: 'issued',
   revokedAt: null,
   revokedReason: null,

@@ -9,7 +9,13 @@ const end = '2026-04-01T12:00:00.000Z'
 const before = '2026-04-01T11:59:59.999Z'
 const after = '2026-04-01T12:00:00.001Z'
 
-const timed = { revokedAt: null, suspendedAt: null, expiresAt: end, onExpiry: 'expire' } as const
+const timed = {
+  revokedAt: null,
+  suspendedAt: null,
+  expiresAt: end,
+  graceSeconds: null,
+  onExpiry: 'expire',
+} as const
 const fallsBack = { ...timed, onExpiry: 'fallback' } as const
 
 describe('a license until a moment', () => {

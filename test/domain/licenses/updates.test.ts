@@ -54,7 +54,7 @@ describe('the updates of a new license', () => {
   const keyType: KeyType = { ...defaultKeyType, updates: year }
   test('last for the period of the key type, or until what is asked for', () => {
     expect(termsOf(keyType, {}, at)).toMatchObject({ expiresAt: null, updatesUntil: afterYear })
-    expect(termsPaidFor(keyType, { quantity: 1, paidUntil: null }, at)).toMatchObject({
+    expect(termsPaidFor(keyType, { quantity: 1, paidUntil: null, isSubscription: true }, at)).toMatchObject({
       updatesUntil: afterYear,
     })
     const asked = { updatesUntil: '2030-01-01T00:00:00.750Z' }

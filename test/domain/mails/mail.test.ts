@@ -5,6 +5,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import type { MailSettings } from '../../../src/domain/mails/events.ts'
+import { keyMailText } from '../../../src/domain/mails/key-mail.ts'
 import { decideMail, evolveMail, type MailCommand, usualMail } from '../../../src/domain/mails/mail.ts'
 import { writePortalMail } from '../../../src/domain/mails/portal-mail.ts'
 import { type MailFacts, unknownPlaceholders, writeMail } from '../../../src/domain/mails/template.ts'
@@ -49,6 +50,7 @@ const facts: MailFacts = {
   quantity: 2,
   deviceLimit: 6,
   expiresAt: '2027-03-01T12:00:00.000Z',
+  startsWith: null,
   saleId: 'cs_1',
   language: null,
   sentAgain: false,
@@ -112,6 +114,13 @@ describe('a mail', () => {
     const about = { customer: { email: 'a@example.com', name: null }, deviceLimit: null, expiresAt: null }
     const { text } = written({ text: '{{greeting}}, {{devices}}, {{expires_on}}' }, about)
     expect(text).toBe('Hello, unlimited, never')
+  })
+
+  test('says how long a license is valid that starts with its first activation', () => {
+    const about = { expiresAt: null, startsWith: { count: 30, unit: 'day' } } as const
+    const own = { text: '{{expires_on}}' }
+    expect(written(own, about).text).toBe('30 days after the first activation')
+    expect(written({ ...own, language: 'de' }, about).text).toBe(`30 Tage ${keyMailText('de', 'afterStart')}`) // cspell:disable-line
   })
 
   test('has no tag that a customer has written', () => {

@@ -157,6 +157,29 @@ describe('the trial length', () => {
       .expectEvents([]))
 })
 
+describe('the days of notices', () => {
+  const noticed = settingsChanged({ ...defaultSettings, expiringNotice: { days: [14, 3] } }, later)
+  const changed = (expiringNotice: { days: number[] } | null) => ({ ...change, settings: { expiringNotice } })
+
+  test('are a set, the earliest first', () => {
+    given(...product)
+      .when(changed({ days: [3, 14, 3] }))
+      .expectEvents([noticed])
+    given(...product, noticed)
+      .when(changed({ days: [14, 3] }))
+      .expectEvents([])
+  })
+
+  test('null turns them off', () => {
+    given(...product, noticed)
+      .when(changed(null))
+      .expectEvents([settingsChanged(defaultSettings, later)])
+    given(...product)
+      .when(changed(null))
+      .expectEvents([])
+  })
+})
+
 describe('key types', () => {
   test('a new one is added', () =>
     given(...product)

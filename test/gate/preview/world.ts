@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { endPaidPeriod } from '../../../src/commands/licenses/changes.ts'
+import { endPaidPeriod } from '../../../src/commands/licenses/ends.ts'
 import { createToken } from '../../../src/commands/tokens.ts'
 import { WebhookEventName } from '../../../src/domain/webhooks/events.ts'
 import { type Answer, makeTenant, type TestApi, type TestTenant } from '../../harness/api.ts'
@@ -139,7 +139,7 @@ const revealSdkKey = (api: TestApi, tenant: TestTenant) =>
 
 /** Records the terms that are over, as the process manager does. */
 export async function recordEnds({ ledger }: TestApi, licenseIds: readonly string[]): Promise<void> {
-  for (const id of licenseIds) await endPaidPeriod(ledger.ports, id, origin)
+  for (const id of licenseIds) await endPaidPeriod(ledger.ports, { licenseId: id, isNews: false }, origin)
 }
 
 async function ok(asked: Promise<Answer>): Promise<Answer> {

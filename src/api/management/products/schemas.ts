@@ -8,10 +8,12 @@ import {
   Entitlements,
   EntitlementValues,
   entitlementSet,
+  GraceSeconds,
   type KeyType,
   OfflineFiles,
   OnExpiry,
   Price,
+  StartsAt,
 } from '../../../domain/products/key-type.ts'
 import type { SettingsChange } from '../../../domain/products/product.ts'
 import { Slug, slugOf } from '../../../domain/values.ts'
@@ -66,6 +68,8 @@ export const keyTypeOut = z
       .meta({ description: 'The price at Stripe; null if it is not sold there' }),
     sellInMultiples: z.boolean(),
     maxQuantity: z.int().nullable(),
+    startsAt: StartsAt.optional(),
+    graceSeconds: z.int().optional(),
     updates: Duration.nullable().optional().meta({
       description: 'For how long a license covers new builds of the app; absent for every build',
     }),
@@ -96,6 +100,8 @@ const keyTypeFields = z.strictObject({
     .meta({ description: 'The price at Stripe, which is verified later; null removes it' }),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  startsAt: StartsAt,
+  graceSeconds: GraceSeconds,
   updates: Duration.nullable().meta({
     description:
       'For how long after its issue, and after each later payment of its subscription, a license covers new builds of the app; null for every build',
@@ -179,6 +185,9 @@ const settingsFields = ProductSettings.omit({ testMode: true })
     deviceMatch: ProductSettings.shape.deviceMatch.unwrap().nullable().meta({
       description:
         'When a device without a known machine hash is the same by its components; null returns to more than half',
+    }),
+    expiringNotice: ProductSettings.shape.expiringNotice.unwrap().nullable().meta({
+      description: 'When the holder of a license is told by mail that it expires; null turns these mails off',
     }),
   })
   .partial()

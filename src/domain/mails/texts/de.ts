@@ -13,6 +13,7 @@ export const de: Record<KeyMailText, string> = {
   unlimited: 'unbegrenzt',
   expires: 'Gültig bis',
   never: 'unbefristet',
+  afterStart: 'nach der ersten Aktivierung',
   sentOnce: 'Bitte bewahren Sie diese Mail auf: Wir senden diesen Schlüssel nur einmal.',
   sentAgain:
     'Bitte bewahren Sie diese Mail auf. Wenn Sie sie verlieren, schreiben Sie uns: Wir senden den Schlüssel erneut.',

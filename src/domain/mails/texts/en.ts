@@ -10,6 +10,7 @@ export const en = {
   unlimited: 'unlimited',
   expires: 'Expires',
   never: 'never',
+  afterStart: 'after the first activation',
   sentOnce: 'Please keep this email: we send this key only once.',
   sentAgain: 'Please keep this email. If you lose it, write to us, and we send the key again.',
   portal: 'To see your license and its devices, sign in with the address that this email was sent to:',

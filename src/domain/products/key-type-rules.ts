@@ -3,9 +3,9 @@ import { type EntitlementValues, valuesOf } from './entitlement-values.ts'
 import { type KeyType, withoutUnset } from './key-type.ts'
 
 /**
- * A key type after a change. A value goes with its name: names that the change takes away lose their values, unless the
+ * A key type after a change, as it is recorded. A value goes with its name: names that the change takes away lose their values, unless the
  * change has values of its own.
- * @throws Refusal `value_without_entitlement`
+ * @throws Refusal `value_without_entitlement`, `term_without_duration`
  */
 export function changedKeyType(before: KeyType, change: Partial<Omit<KeyType, 'keyTypeId'>>): KeyType {
   const after = { ...before, ...change }
@@ -13,7 +13,11 @@ export function changedKeyType(before: KeyType, change: Partial<Omit<KeyType, 'k
   return withValues(after, valuesOf(namesIn(after), after.entitlementValues ?? {}))
 }
 
-/** A new key type. @throws Refusal `value_without_entitlement` for a value whose name licenses never have */
+/**
+ * A new key type, as it is recorded.
+ * @throws Refusal `value_without_entitlement` for a value whose name licenses never have, `term_without_duration` for a term that
+ *   starts later and has no length
+ */
 export function checkedKeyType(keyType: KeyType): KeyType {
   const { entitlementValues = {} } = keyType
   const names = new Set(namesIn(keyType))
@@ -30,5 +34,7 @@ const namesIn = ({ entitlements, fallbackEntitlements }: KeyType): string[] => [
 
 /** A key type without values is recorded without a field for them. */
 function withValues({ entitlementValues: _, ...keyType }: KeyType, values: EntitlementValues): KeyType {
+  if (keyType.startsAt === 'first_activation' && keyType.duration === null)
+    throw new Refusal('term_without_duration')
   return { ...withoutUnset(keyType), ...(Object.keys(values).length > 0 && { entitlementValues: values }) }
 }

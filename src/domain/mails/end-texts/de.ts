@@ -1,0 +1,16 @@
+// cspell:disable -- German
+import type { EndMailText } from './en.ts'
+
+/** Every text of the mails about the end of a license in German. */
+export const de: Readonly<Record<EndMailText, string>> = {
+  expiringSubject: 'Ihre Lizenz für {product} läuft am {date} ab',
+  expiring: 'Ihre Lizenz für {product} ({plan}) läuft am {date} ab.',
+  grace: 'Danach funktioniert sie noch bis {until}.',
+  expiredSubject: 'Ihre Lizenz für {product} ist abgelaufen',
+  expired: 'Ihre Lizenz für {product} ({plan}) ist am {date} abgelaufen und kann nicht mehr genutzt werden.',
+  fellBackSubject: 'Die Laufzeit Ihrer Lizenz für {product} ist beendet',
+  fellBack:
+    'Die Laufzeit Ihrer Lizenz für {product} ({plan}) endete am {date}. Sie können sie mit weniger Funktionen weiter nutzen.',
+  key: 'Lizenzschlüssel',
+  renew: 'Wenn Sie sie verlängern möchten, antworten Sie auf diese E-Mail.',
+}
