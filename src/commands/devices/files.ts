@@ -86,8 +86,8 @@ export async function issueFile(
   const { state, events } = await seating(ports, plan, (admit, proof) =>
     ports.execute(licenses, licenseId, command, causeOf(origin, at), { admit, proof, run: origin.run }),
   )
-  const { seat, file } = madeFor(state, nonce)
-  const status = statusAt(entry.license, at)
+  const { license, seat, file } = madeFor(state, nonce)
+  const status = statusAt(license, at)
   const entitlements = entitlementsFor(status, entry, at)
   const facts = {
     tenantId,
@@ -98,7 +98,7 @@ export async function issueFile(
     status,
     entitlements,
     values: entitlementValuesFor(entitlements, entry, at) ?? {},
-    license: entry.license,
+    license,
     leaseSeconds: 0,
     device: said,
     file,
@@ -181,10 +181,11 @@ async function rulesFor(
   return { rules, atLeast: product.settings.deviceMatch?.atLeast ?? null }
 }
 
-function madeFor(license: License, nonce: string): { seat: Seat; file: SeatFile } {
-  for (const seat of license.status === 'issued' ? license.seats.values() : []) {
-    const file = seat.files?.find((each) => each.nonce === nonce)
-    if (file) return { seat, file }
-  }
+function madeFor(license: License, nonce: string): { license: IssuedLicense; seat: Seat; file: SeatFile } {
+  if (license.status === 'issued')
+    for (const seat of license.seats.values()) {
+      const file = seat.files?.find((each) => each.nonce === nonce)
+      if (file) return { license, seat, file }
+    }
   throw new Error('a license file that was made is there')
 }

@@ -26,6 +26,13 @@ beforeAll(async () => {
       { name: 'Pro', keyTypeId: 'pro', deviceLimit: 1, entitlements: ['export'], offlineFiles },
       { name: 'Team', keyTypeId: 'team', deviceLimit: 2, offlineFiles },
       { name: 'Month', keyTypeId: 'month', duration: { count: 1, unit: 'month' }, offlineFiles },
+      {
+        name: 'Later',
+        keyTypeId: 'later',
+        duration: { count: 1, unit: 'month' },
+        startsAt: 'first_activation',
+        offlineFiles,
+      },
       { name: 'Online', keyTypeId: 'online' },
     ],
   })
@@ -124,6 +131,23 @@ describe('a machine without a network', () => {
     api.ledger.clock.advance(-20 * day)
     expect(pc.state()).toMatchObject({ status: 'expired', clockSetBack: true })
     api.ledger.clock.advance(20 * day)
+  })
+
+  test('starts the term of a license that waits for its first device, and gets a file until its end', async () => {
+    const { id, licenseKey } = await make('later')
+    const pc = machine('later')
+    const { file, endsAt } = made(await ask(id, (await pc.createOfflineRequest(licenseKey)).text))
+    expect((await typesOf(id)).toSorted()).toStrictEqual([
+      'DeviceActivated',
+      'DeviceIdentified',
+      'LicenseFileIssued',
+      'LicenseMinted',
+      'LicenseStarted',
+    ])
+    expect(await pc.importLicense(file)).toMatchObject({
+      state: { status: 'licensed', licenseExpiresAt: Date.parse(endsAt) / 1000 },
+    })
+    expect(Date.parse(endsAt) - now()).toBeLessThanOrEqual(31 * day)
   })
 
   test('has a file that ends with its license at the latest', async () => {
