@@ -25,6 +25,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
       fc.record({
         entitlement: fc.constantFrom('a', 'b', 'c'),
         effect: fc.constantFrom('grant' as const, 'revoke' as const),
+        value: fc.constantFrom(1, 2, 'x'),
         end: fc.option(offset),
       }),
       { maxLength: 4 },
@@ -43,6 +44,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
     },
     entitlements: ['a', 'b'],
     fallbackEntitlements: ['b'],
+    entitlementValues: { a: 3, b: 'gold' },
     overrides: overrides.map(({ end: until, ...override }) => ({
       ...override,
       ...(until !== null && { expiresAt: moment(until) }),
@@ -98,6 +100,7 @@ describe('the expiry of a license', () => {
         },
         entitlements: [],
         fallbackEntitlements: [],
+        entitlementValues: {},
         overrides: [],
         revalidateAfterSeconds: 3600,
         seated: true,

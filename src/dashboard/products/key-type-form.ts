@@ -1,17 +1,9 @@
 import { z } from 'zod'
-import { defaultKeyType, Entitlement, entitlementSet, type KeyType } from '../../domain/products/key-type.ts'
+import { defaultKeyType, type KeyType } from '../../domain/products/key-type.ts'
 import { Slug, slugOf } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
-import { checked, optionalOf, optionalWhole, wantedLine, words } from '../forms/typed.ts'
-
-const entitlements = words
-  .refine((list) => list.length <= 100, 'Enter at most 100 entitlements.')
-  .superRefine((list, context) => {
-    const wrong = list.find((name) => !Entitlement.safeParse(name).success)
-    if (wrong === undefined) return
-    const message = `“${wrong}” cannot be used. An entitlement begins with a lowercase letter or a digit, and has only lowercase letters, digits and . _ : -`
-    context.addIssue({ code: 'custom', message })
-  })
+import { checked, optionalOf, optionalWhole, wantedLine } from '../forms/typed.ts'
+import { entitlementLines, linesOf } from './entitlement-lines.ts'
 
 /** License files of a device within a year, where a member fills in only how long they are good. */
 const usualFilesPerYear = 4
@@ -25,8 +17,8 @@ export const keyTypeFields = {
   updatesCount: optionalWhole(1, 1000),
   updatesUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
   onExpiry: z.enum(['expire', 'fallback']).optional().default('expire'),
-  entitlements,
-  fallbackEntitlements: entitlements,
+  entitlements: entitlementLines,
+  fallbackEntitlements: entitlementLines,
   sellInMultiples: checked,
   maxQuantity: optionalWhole(1, 100_000),
   fileDays: optionalWhole(1, 36_500),
@@ -44,14 +36,16 @@ type Fields = z.infer<typeof Fields>
 /** Everything of a key type that a member fills in; its price is mapped elsewhere. */
 export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
-  const { deviceLimit, onExpiry, sellInMultiples, maxQuantity, fileDays, filesPerYear } = rest
+  const { deviceLimit, onExpiry, entitlements, fallbackEntitlements, sellInMultiples, maxQuantity } = rest
+  const { fileDays, filesPerYear } = rest
   return {
     name,
     deviceLimit,
     duration: count === null ? null : { count, unit },
     onExpiry,
-    entitlements: entitlementSet(rest.entitlements),
-    fallbackEntitlements: entitlementSet(rest.fallbackEntitlements),
+    entitlements: entitlements.names,
+    fallbackEntitlements: fallbackEntitlements.names,
+    entitlementValues: { ...fallbackEntitlements.values, ...entitlements.values },
     sellInMultiples,
     maxQuantity,
     updates: rest.updatesCount === null ? null : { count: rest.updatesCount, unit: rest.updatesUnit },
@@ -76,8 +70,7 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   updatesCount: keyType.updates ? String(keyType.updates.count) : '',
   updatesUnit: keyType.updates?.unit ?? 'year',
   onExpiry: keyType.onExpiry,
-  entitlements: keyType.entitlements.join('\n'),
-  fallbackEntitlements: keyType.fallbackEntitlements.join('\n'),
+  ...linesOf(keyType),
   sellInMultiples: keyType.sellInMultiples ? 'on' : '',
   maxQuantity: keyType.maxQuantity === null ? '' : String(keyType.maxQuantity),
   fileDays: String(keyType.offlineFiles?.maxDays ?? ''),

@@ -5,6 +5,7 @@ import { KeyPrefix, type ProductSettings } from '../../domain/products/events.ts
 import { Slug } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalOf, optionalWhole, wantedLine, wantedWhole } from '../forms/typed.ts'
+import { withOneValueEach } from './entitlement-lines.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
 
 const wrongPrefix = 'Use 2 to 8 capital letters and digits.'
@@ -19,14 +20,16 @@ const settingsFields = {
 }
 
 /** A new product with its first key type. */
-export const NewProductForm = z.object({
-  name: wantedLine(200, 'Enter a name.'),
-  productId: optionalOf(Slug, wrongId),
-  keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
-  ...settingsFields,
-  ...keyTypeFields,
-  ...newKeyTypeId,
-})
+export const NewProductForm = withOneValueEach(
+  z.object({
+    name: wantedLine(200, 'Enter a name.'),
+    productId: optionalOf(Slug, wrongId),
+    keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
+    ...settingsFields,
+    ...keyTypeFields,
+    ...newKeyTypeId,
+  }),
+)
 
 const units = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const
 type Unit = keyof typeof units

@@ -3,7 +3,8 @@ import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import { slugOf } from '../values.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
-import { defaultKeyType, type KeyType, withoutUnset } from './key-type.ts'
+import { defaultKeyType, type KeyType } from './key-type.ts'
+import { changedKeyType, checkedKeyType } from './key-type-values.ts'
 import { type Release, releasesInOrder } from './releases.ts'
 import { decideSelling, evolveSelling, type SellingCommand, type TestKeys } from './selling.ts'
 
@@ -72,7 +73,7 @@ export const defaultSettings: ProductSettings = {
 /**
  * Returning no events means that the request was already true.
  * @throws Refusal `product_exists`, `product_not_found`, `key_type_exists`, `key_type_not_found`, `key_type_is_last`,
- * `mapping_key_type_not_found`
+ * `mapping_key_type_not_found`, `value_without_entitlement`
  */
 export function decideProduct(product: Product, command: ProductCommand): ProductEvent[] {
   if (command.type === 'CreateProduct') {
@@ -99,11 +100,11 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
     }
     case 'AddKeyType':
       if (findKeyType(product, command.keyType.keyTypeId)) throw new Refusal('key_type_exists')
-      return [{ type: 'KeyTypeAdded', data: { keyType: withoutUnset(command.keyType), at } }]
+      return [{ type: 'KeyTypeAdded', data: { keyType: checkedKeyType(command.keyType), at } }]
     case 'ChangeKeyType': {
       const before = findKeyType(product, command.keyTypeId)
       if (!before) throw new Refusal('key_type_not_found')
-      const keyType = withoutUnset({ ...before, ...command.change })
+      const keyType = changedKeyType(before, command.change)
       return sameJson(keyType, before) ? [] : [{ type: 'KeyTypeChanged', data: { keyType, at } }]
     }
     case 'DeleteKeyType': {
@@ -124,16 +125,14 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
 
 function created(command: Extract<ProductCommand, { type: 'CreateProduct' }>): ProductEvent[] {
   const { tenantId, productId, name, keyPrefix, at } = command
-  const keyTypes = command.keyTypes.length > 0 ? command.keyTypes : [defaultKeyType]
+  const keyTypes = command.keyTypes.length > 0 ? command.keyTypes.map(checkedKeyType) : [defaultKeyType]
   if (new Set(keyTypes.map((keyType) => keyType.keyTypeId)).size < keyTypes.length) {
     throw new Refusal('key_type_exists')
   }
   const settings = settingsWith(defaultSettings, command.settings)
   return [
     { type: 'ProductCreated', data: { tenantId, productId, name, keyPrefix, settings, at } },
-    ...keyTypes.map(
-      (keyType): ProductEvent => ({ type: 'KeyTypeAdded', data: { keyType: withoutUnset(keyType), at } }),
-    ),
+    ...keyTypes.map((keyType): ProductEvent => ({ type: 'KeyTypeAdded', data: { keyType, at } })),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import { entitlementsFor, entitlementValuesFor } from '../../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { listSeated } from '../../../projections/licenses/queries.ts'
 import { findMail } from '../../../projections/mails.ts'
@@ -12,6 +12,7 @@ import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { liveFile } from '../../domain/licenses/seat-files.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { plainText } from '../../domain/plain-text.ts'
+import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import type { PortalContext } from '../context.ts'
@@ -30,6 +31,7 @@ export type ShownLicense = {
   seatsUsed: number
   deviceLimit: number | null
   entitlements: readonly string[]
+  entitlementValues: EntitlementValues
   createdAt: string
 }
 
@@ -71,6 +73,7 @@ export async function shownLicense(
   const now = momentOf(ports)
   const status = statusAt(license, now)
   const product = await ports.findProduct(license.tenantId, license.productId)
+  const entitlements = entitlementsFor(status, entry, now)
   return {
     licenseId: license.licenseId,
     productName: product?.name ?? license.productId,
@@ -82,7 +85,8 @@ export async function shownLicense(
     quantity: license.quantity,
     seatsUsed: license.seatsUsed,
     deviceLimit: license.deviceLimit,
-    entitlements: entitlementsFor(status, entry, now),
+    entitlements,
+    entitlementValues: entitlementValuesFor(entitlements, entry, now) ?? {},
     createdAt: license.createdAt,
   }
 }
