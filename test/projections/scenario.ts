@@ -220,6 +220,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'unknown sale ended':
       case 'change mail':
       case 'change portal':
+      case 'list releases':
       case 'test mode':
       case 'end test mode':
         return runSellingStep(ledger, { tenantId, productId }, step)

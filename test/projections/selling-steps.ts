@@ -9,7 +9,7 @@ import {
 } from '../../src/commands/integrations/integrations.ts'
 import { changeMail } from '../../src/commands/mails.ts'
 import { changePortal, changePortalLogo } from '../../src/commands/portal.ts'
-import { changeProductWith } from '../../src/commands/products.ts'
+import { changeProductWith, listReleases } from '../../src/commands/products.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
 import { usualMail } from '../../src/domain/mails/mail.ts'
 import { closedPortal } from '../../src/domain/portal/portal.ts'
@@ -30,6 +30,7 @@ export type SellingStep =
   | { do: 'map' | 'rotate webhook secret' | 'disconnect' | 'test purchase' | 'test mode' | 'end test mode' }
   | { do: 'change mail'; subject: string }
   | { do: 'change portal'; name: string }
+  | { do: 'list releases'; version: string }
 
 export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
   fc.record({
@@ -64,6 +65,7 @@ export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
     subject: fc.constantFrom('Your key', 'Thank you'),
   }),
   fc.record({ do: fc.constant('change portal' as const), name: fc.constantFrom('Acme', 'Acme Ltd') }),
+  fc.record({ do: fc.constant('list releases' as const), version: fc.constantFrom('1.0', '2.0') }),
 )
 
 /** Runs one step without calling a provider: accounts and prices are recorded as after its answer. */
@@ -150,6 +152,11 @@ export async function runSellingStep(
       await changePortal(ports, tenantId, { ...settings, enabled: true, name: step.name }, origin)
       return changePortalLogo(ports, tenantId, logo, origin)
     }
+    case 'list releases': {
+      const { version } = step
+      const releases = [{ version, builtAt: '2026-01-01T00:00:00.000Z', channel: 'stable', url: null }]
+      return listReleases(ports, { tenantId, productId }, releases, origin)
+    }
     case 'test mode': {
       const keys = { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' }
       return enableTestMode(ports, product, keys, operation, origin)
@@ -175,6 +182,7 @@ export const everySellingStep: readonly SellingStep[] = [
   { do: 'refunded', sale: 0 },
   { do: 'change mail', subject: 'Your key' },
   { do: 'change portal', name: 'Acme' },
+  { do: 'list releases', version: '1.0' },
   { do: 'sold', sale: 0 },
   { do: 'sold', sale: 0 },
   { do: 'renewed', sale: 0 },

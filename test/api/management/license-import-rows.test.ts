@@ -40,7 +40,7 @@ describe('a row of an import', () => {
     [
       'with an unknown field',
       { licenseKey: 'OLD-000001', seats: 3 },
-      'unknown field "seats"; known are licenseKey, keyTypeId, email, name, quantity, expiresAt, status, createdAt, metadata, devices',
+      'unknown field "seats"; known are licenseKey, keyTypeId, email, name, quantity, expiresAt, status, updatesUntil, createdAt, metadata, devices',
     ],
     [
       'with an invalid email address',
