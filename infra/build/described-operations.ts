@@ -8,6 +8,7 @@ type Schema = {
   oneOf?: Schema[]
   items?: Schema
   properties?: Record<string, Schema>
+  additionalProperties?: Schema | boolean
   required?: string[]
   type?: string | string[]
   format?: string
@@ -113,6 +114,9 @@ function kindOf(schemas: readonly Schema[]): FieldKind {
   if (all(({ format }) => format === 'date-time')) return 'moment'
   if (all(({ items }) => items?.type === 'string')) return 'list'
   if (all(({ properties = {} }) => Object.keys(properties).join() === 'count,unit')) return 'duration'
-  if (all(({ type, properties }) => type === 'object' && properties === undefined)) return 'pairs'
+  if (all(({ type, properties }) => type === 'object' && properties === undefined)) {
+    const isOfTexts = all(({ additionalProperties: of }) => typeof of !== 'object' || of.anyOf === undefined)
+    return isOfTexts ? 'pairs' : 'values'
+  }
   return all(({ type }) => type === 'object' || type === 'array') ? 'json' : 'text'
 }

@@ -48,4 +48,5 @@ export const uncertainLicense = `
 
 /** Entitlements of the key type `y` of license `l`. A license that never expires has no fallback entitlements. */
 export const entitlementsOfKeyType = `
-  y.entitlements, case when l.expires_at is not null then y.fallback_entitlements end as fallback_entitlements`
+  y.entitlements, case when l.expires_at is not null then y.fallback_entitlements end as fallback_entitlements,
+  y.entitlement_values`

@@ -20,7 +20,7 @@ export type EntryRow = LicenseRow & EntitlingColumns
 
 /** The columns of an entry for each row of `licenses`, a table or a query. */
 export const entryOf = (licenses: string) => `
-  select l.*, t.entitlements, t.fallback_entitlements, c.overrides
+  select l.*, t.entitlements, t.fallback_entitlements, t.entitlement_values, c.overrides
   from ${licenses} l left join key_types t using (tenant_id, product_id, key_type_id)
     left join customers c on c.customer_id = l.customer_id and c.tenant_id = l.tenant_id`
 

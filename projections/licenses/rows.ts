@@ -2,6 +2,7 @@ import type { EntitlementOverride } from '../../src/domain/customers/overrides.t
 import { endOf } from '../../src/domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import type { Seat } from '../../src/domain/licenses/seats.ts'
+import type { EntitlementValues } from '../../src/domain/products/entitlement-values.ts'
 import { defineTable, type RowOf } from '../table.ts'
 import type { Entitling } from './entitlements.ts'
 import { expiriesIndexes } from './expiries.ts'
@@ -160,6 +161,7 @@ export type DeviceRow = RowOf<DeviceFields>
 export type EntitlingColumns = {
   entitlements: string[] | null
   fallback_entitlements: string[] | null
+  entitlement_values: EntitlementValues | null
   overrides: EntitlementOverride[] | null
 }
 
@@ -167,6 +169,7 @@ export function entitlingFrom(row: EntitlingColumns): Entitling {
   return {
     entitlements: row.entitlements ?? [],
     fallbackEntitlements: row.fallback_entitlements ?? [],
+    entitlementValues: row.entitlement_values ?? {},
     overrides: row.overrides ?? [],
   }
 }

@@ -44,6 +44,8 @@ const keyTypes = defineTable(
     keyTypeId: 'text not null',
     entitlements: 'text[] not null',
     fallbackEntitlements: 'text[] not null',
+    // By name; null for none.
+    entitlementValues: 'json',
   },
   { key: ['tenantId', 'productId', 'keyTypeId'], over: 'row' },
 )
@@ -70,13 +72,14 @@ function keyTypesIn(changed: readonly Document<Product>[], entries: readonly Rec
     const state = states.get(stream)
     if (!state || state.status === 'absent') continue
     const { tenantId, productId } = state
-    const { keyTypeId, entitlements, fallbackEntitlements } = event.data.keyType
+    const { keyTypeId, entitlements, fallbackEntitlements, entitlementValues = null } = event.data.keyType
     latest.set(`${stream}.${keyTypeId}`, {
       tenantId,
       productId,
       keyTypeId,
       entitlements,
       fallbackEntitlements,
+      entitlementValues,
     })
   }
   return [...latest.values()]

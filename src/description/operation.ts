@@ -10,6 +10,8 @@ export type FieldKind =
   | 'json'
   /** An object of texts. */
   | 'pairs'
+  /** An object of texts, numbers and true. */
+  | 'values'
   /** A count and a unit. */
   | 'duration'
   /** Bytes in base64. */

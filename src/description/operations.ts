@@ -209,6 +209,10 @@ export const operations = {
         help: 'What its licenses unlock in the app. A set: order and duplicates do not matter',
       },
       fallbackEntitlements: { kind: 'list', help: 'What a license still unlocks after a fallback. A set' },
+      entitlementValues: {
+        kind: 'values',
+        help: 'How much of an entitlement a license grants, by its name: true, a number, or text of up to 200 characters, such as a date. Each name is in `entitlements` or `fallbackEntitlements` too; replaces all values',
+      },
       price: {
         kind: 'json',
         help: 'The price at Stripe, which is verified later; null removes it',
@@ -268,6 +272,10 @@ export const operations = {
         help: 'What its licenses unlock in the app. A set: order and duplicates do not matter',
       },
       fallbackEntitlements: { kind: 'list', help: 'What a license still unlocks after a fallback. A set' },
+      entitlementValues: {
+        kind: 'values',
+        help: 'How much of an entitlement a license grants, by its name: true, a number, or text of up to 200 characters, such as a date. Each name is in `entitlements` or `fallbackEntitlements` too; replaces all values',
+      },
       price: {
         kind: 'json',
         help: 'The price at Stripe, which is verified later; null removes it',

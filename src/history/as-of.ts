@@ -81,6 +81,7 @@ export async function licenseAsOf(
     deciding,
     entitlements: keyType?.entitlements ?? [],
     fallbackEntitlements: keyType?.fallbackEntitlements ?? [],
+    entitlementValues: keyType?.entitlementValues ?? {},
     overrides: customer.status === 'present' && customer.tenantId === tenantId ? customer.overrides : [],
   }
 }

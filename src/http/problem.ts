@@ -260,6 +260,14 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   sale_not_parked: [409, 'the sale already has its license; there is nothing to replay'],
   sale_still_parked: [409, 'the sale still cannot be licensed; fix the reason it gives, then replay it'],
   key_type_in_use: [409, 'live licenses reference this key type; revoke them or let them expire first'],
+  value_without_entitlement: [
+    422,
+    'entitlementValues has a name that is neither in entitlements nor in fallbackEntitlements; add it there too, or leave out its value',
+  ],
+  override_values_differ: [
+    422,
+    'two overrides grant the same entitlement with different values, for the same products and until the same time; keep one of them',
+  ],
   key_type_is_last: [409, 'a product needs at least one key type; add another first'],
   confirmation_exists: [409, 'this confirmation already exists'],
   confirmation_not_found: [404, 'confirmation not found'],

@@ -1,5 +1,6 @@
 import { getPublicKey, hashes, sign, verify } from '@noble/ed25519'
 import { sha512 } from '@noble/hashes/sha2.js'
+import { bytesOf, utf8 } from './base64.ts'
 
 // A synchronous hash, so that verifying is synchronous and works on pages without WebCrypto.
 hashes.sha512 = sha512
@@ -9,14 +10,16 @@ hashes.sha512 = sha512
  * @param signature base64, 64 bytes
  * @param publicKey base64, 32 bytes
  */
-export function verifyText(text: string, signature: string, publicKey: string): boolean {
-  const signed = bytesOf(signature, 64)
-  const key = keyBytes(publicKey)
-  return signed !== undefined && key !== undefined && verifyBytes(new TextEncoder().encode(text), signed, key)
-}
+export const verifyText = (text: string, signature: string, publicKey: string): boolean =>
+  verifyBytes(utf8(text), bytesOf(signature), bytesOf(publicKey))
 
-/** Never throws: returns false for a malformed signature or key. */
-export function verifyBytes(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean {
+/** The same for bytes; false for a signature or key that is none, or has another length. */
+export function verifyBytes(
+  message: Uint8Array,
+  signature: Uint8Array | undefined,
+  publicKey: Uint8Array | undefined,
+): boolean {
+  if (!signature || !publicKey) return false
   try {
     return verify(signature, message, publicKey, { zip215: false })
   } catch {
@@ -28,19 +31,3 @@ export function verifyBytes(message: Uint8Array, signature: Uint8Array, publicKe
 export const publicKeyOf = (seed: Uint8Array): Uint8Array => getPublicKey(seed)
 
 export const signBytes = (message: Uint8Array, seed: Uint8Array): Uint8Array => sign(message, seed)
-
-/** The bytes of a public key in base64; undefined for what is none. */
-export const keyBytes = (publicKey: string): Uint8Array | undefined => bytesOf(publicKey, 32)
-
-/** Accepts only canonical base64: another spelling of the same bytes is not what was sent. */
-function bytesOf(base64: string, length: number): Uint8Array | undefined {
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length !== Math.ceil(length / 3) * 4) return undefined
-  try {
-    const text = atob(base64)
-    return btoa(text) === base64 && text.length === length
-      ? Uint8Array.from(text, (character) => character.charCodeAt(0))
-      : undefined
-  } catch {
-    return undefined
-  }
-}

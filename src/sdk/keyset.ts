@@ -4,9 +4,12 @@ export type Keyset = { keys: Readonly<Record<string, string>> }
 /** The tenant and the product whose signature is expected. */
 export type Place = { tenantId: string; productId: string }
 
-/** The key with that id. `Object.hasOwn` excludes inherited names such as `constructor`. */
-export const keyIn = ({ keys }: Keyset, kid: string): string | undefined =>
-  Object.hasOwn(keys, kid) ? keys[kid] : undefined
+/** The key with that id. */
+export const keyIn = ({ keys }: Keyset, kid: string): string | undefined => ownIn(keys, kid)
+
+/** What has that name. `Object.hasOwn` excludes inherited names such as `constructor`. */
+export const ownIn = <T>(all: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(all, name) ? all[name] : undefined
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

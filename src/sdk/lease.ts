@@ -1,5 +1,5 @@
-import { verifyText } from './ed25519.ts'
-import { isField, isRecord, isSeconds, type Keyset, keyIn, type Place } from './keyset.ts'
+import { isField, isSeconds, type Keyset, type Place } from './keyset.ts'
+import { type Holder, refused, type StatementDoubt, verifyStatement } from './statement.ts'
 
 export type Lease = {
   kid: string
@@ -14,22 +14,10 @@ export type Lease = {
 }
 
 /**
- * The expected holder: the hash of the license key by {@link import('./license-key.ts').licenseKeyHash}, and the
- * instance.
- */
-export type Holder = { licenseKeyHash: string; instanceId: string }
-
-/**
  * Why a lease must not be used. After `unknown_key`, fetch the keyset again. `over` means genuine but expired:
  * validate again.
  */
-export type LeaseRefusal =
-  | 'malformed'
-  | 'another_license'
-  | 'another_instance'
-  | 'unknown_key'
-  | 'bad_signature'
-  | 'over'
+export type LeaseRefusal = StatementDoubt | 'over'
 
 const entitlement = /^[a-z0-9][a-z0-9._:-]{0,63}$/
 
@@ -42,44 +30,22 @@ const entitlement = /^[a-z0-9][a-z0-9._:-]{0,63}$/
  */
 export function verifyLease(
   value: unknown,
-  { tenantId, productId, ...holder }: Place & Holder,
+  expected: Place & Holder,
   keyset: Keyset,
   now: number,
 ): { ok: true; lease: Lease } | { ok: false; reason: LeaseRefusal } {
-  const lease = leaseFrom(value)
-  if (!lease) return refused('malformed')
-  if (lease.licenseKeyHash !== holder.licenseKeyHash) return refused('another_license')
-  if (lease.instanceId !== holder.instanceId) return refused('another_instance')
-  const publicKey = keyIn(keyset, lease.kid)
-  if (publicKey === undefined) return refused('unknown_key')
-  const text = [
-    'lease1',
-    lease.kid,
-    tenantId,
-    productId,
-    lease.licenseKeyHash,
-    lease.instanceId,
-    lease.issuedAt,
-    lease.expiresAt,
-    lease.status,
-    lease.entitlements.join(','),
-  ].join('|')
-  if (!verifyText(text, lease.signature, publicKey)) return refused('bad_signature')
-  if (now > lease.expiresAt) return refused('over')
-  return { ok: true, lease }
+  const verified = verifyStatement('lease1', value, termsIn, expected, keyset)
+  if (!verified.ok) return verified
+  const { statement: lease } = verified
+  return now > lease.expiresAt ? refused('over') : { ok: true, lease }
 }
 
-/** A lease whose fields are unambiguous in the signed string. */
-function leaseFrom(value: unknown): Lease | undefined {
-  if (!isRecord(value)) return undefined
-  const { kid, licenseKeyHash, instanceId, issuedAt, expiresAt, status, entitlements, signature } = value
-  if (!isField(kid) || !isField(licenseKeyHash) || !isField(instanceId) || !isField(status)) return undefined
-  if (!isSeconds(issuedAt) || !isSeconds(expiresAt) || typeof signature !== 'string') return undefined
+/** What only a lease says. Its fields are unambiguous in the signed string. */
+function termsIn({ expiresAt, status, entitlements }: Record<string, unknown>) {
+  if (!isSeconds(expiresAt) || !isField(status)) return undefined
   if (!Array.isArray(entitlements) || !entitlements.every(isEntitlement)) return undefined
-  return { kid, licenseKeyHash, instanceId, issuedAt, expiresAt, status, entitlements, signature }
+  return { more: { expiresAt, status, entitlements }, signed: [expiresAt, status, entitlements.join(',')] }
 }
 
 const isEntitlement = (value: unknown): value is string =>
   typeof value === 'string' && entitlement.test(value)
-
-const refused = (reason: LeaseRefusal): { ok: false; reason: LeaseRefusal } => ({ ok: false, reason })

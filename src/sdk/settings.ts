@@ -1,5 +1,6 @@
 import { verifyText } from './ed25519.ts'
 import { isField, isRecord, isSeconds, type Keyset, keyIn, type Place } from './keyset.ts'
+import { refused } from './statement.ts'
 
 /** The verified settings. An absent trial length was never configured; 0 means that trials are off. */
 export type Settings = { freeTierEnabled: boolean; trialDurationDays?: number }
@@ -53,5 +54,3 @@ export function verifySettings(
   if (now > expiresAt) return refused('over')
   return { ok: true, settings: { freeTierEnabled, trialDurationDays: days } }
 }
-
-const refused = (reason: SettingsRefusal): { ok: false; reason: SettingsRefusal } => ({ ok: false, reason })

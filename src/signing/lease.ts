@@ -2,6 +2,7 @@ import { leaseEnd, unixSeconds } from '../domain/licenses/expiry.ts'
 import type { Expiry } from '../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import type { LicenseStatus } from '../domain/licenses/status.ts'
+import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
 import type { ActiveKey, Signer } from './signer.ts'
 
 /** The contents of a lease for a license on one instance. */
@@ -12,6 +13,8 @@ export type LeaseFacts = {
   instanceId: string
   status: LicenseStatus
   entitlements: readonly string[]
+  /** Of those entitlements that have one, by name. Only a lease of the second version has them. */
+  values: EntitlementValues
   license: Pick<IssuedLicense, 'onExpiry'> & Expiry
   leaseSeconds: number
 }

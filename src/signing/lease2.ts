@@ -43,7 +43,10 @@ export async function signLease2(
     instance_id: facts.instanceId,
     ...(device && { device: { machine_hash: device.machineHash, components: device.components } }),
     status: facts.status,
-    entitlements: Object.fromEntries(facts.entitlements.toSorted().map((name) => [name, true])),
+    entitlements: {
+      ...Object.fromEntries(facts.entitlements.toSorted().map((name) => [name, true])),
+      ...facts.values,
+    },
     license_expires_at: license.expiresAt === null ? null : timeOf(Date.parse(license.expiresAt) / 1000),
     ...(license.updatesUntil !== null && { updates_until: timeOf(Date.parse(license.updatesUntil) / 1000) }),
   }

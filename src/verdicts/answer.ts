@@ -1,10 +1,11 @@
-import { entitlementsFor } from '../../projections/licenses/entitlements.ts'
+import { entitlementsFor, entitlementValuesFor } from '../../projections/licenses/entitlements.ts'
 import type { KeyLookupResult, LicenseOfKey } from '../../projections/licenses/runtime.ts'
 import { nextOverrideEnd } from '../domain/customers/overrides.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { type Expiry, graceUntilAt, graceUntilOf } from '../domain/licenses/grace.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
 import { isCovered } from '../domain/licenses/updates.ts'
+import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
 import type { RefusalCode } from '../domain/refusal.ts'
 import { NoSuchProduct, StateUnreadable } from './errors.ts'
 
@@ -27,6 +28,8 @@ export type Verdict = {
   /** In Unix seconds; null for a perpetual license, and where it is not shown. */
   expiresAt: number | null
   entitlements: string[]
+  /** Of those entitlements that have a value; undefined when none has one. */
+  values?: EntitlementValues | undefined
   /** In Unix seconds. */
   revalidateAfter: number
   /** The end of the grace, in Unix seconds, while an active license is past its expiry. */
@@ -89,11 +92,13 @@ export function verdictOn(
     const reason = 'build_not_covered'
     return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter: later, reason, updatesUntil }
   }
+  const entitlements = entitlementsFor(status, lookup, now)
   return {
     status,
     expiresAt,
     updatesUntil,
-    entitlements: entitlementsFor(status, lookup, now),
+    entitlements,
+    values: entitlementValuesFor(entitlements, lookup, now),
     revalidateAfter: Math.min(later, ...endsAhead(status, lookup, now)),
     ...graceOf(status, license, now),
   }

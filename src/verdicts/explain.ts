@@ -3,6 +3,7 @@ import { type PublicName, publicNames } from '../domain/licenses/event-names.ts'
 import { decideLicense, type IssuedLicense } from '../domain/licenses/license.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { shownSeat } from '../domain/licenses/seats.ts'
+import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type NameActor, type NamedActor, nameActors } from '../history/actors.ts'
 import type { AsOf } from '../history/moment.ts'
@@ -30,7 +31,11 @@ export type Explanation = {
   /** The revision of the license's stream that the explanation is based on. */
   sequence: number
   deviceId: string | null
-  validate: Answer & { expires_at: number | null; entitlements: string[] }
+  validate: Answer & {
+    expires_at: number | null
+    entitlements: string[]
+    entitlement_values?: EntitlementValues
+  }
   activate: Answer
   seats: {
     used: number
@@ -59,12 +64,17 @@ export async function explain(
     ...answered,
     events: events.map((entry) => describe(entry, license, nameOf)),
   })
-  const { expiresAt, entitlements, ...validated } = validation(lookup)
+  const { expiresAt, entitlements, values, ...validated } = validation(lookup)
   return {
     at,
     sequence: revision,
     deviceId,
-    validate: { ...answer(validated), expires_at: expiresAt, entitlements },
+    validate: {
+      ...answer(validated),
+      expires_at: expiresAt,
+      entitlements,
+      ...(values && { entitlement_values: values }),
+    },
     activate: answer(activation(lookup)),
     seats: {
       used: license.seatsUsed,
@@ -86,14 +96,16 @@ function describe(entry: HistoryEntry, { seats }: IssuedLicense, nameOf: NameAct
 
 const refused = { succeeds: false, httpStatus: 403, status: null } as const
 
-function validation(lookup: LicenseLookup): Answered & Reason & Pick<Verdict, 'expiresAt' | 'entitlements'> {
+function validation(
+  lookup: LicenseLookup,
+): Answered & Reason & Pick<Verdict, 'expiresAt' | 'entitlements' | 'values'> {
   const { deviceId, at, tenant } = lookup
   if (tenant.status === 'closed') {
     return { ...refused, ...tenantReasons.closed, expiresAt: null, entitlements: [] }
   }
-  const { status, expiresAt, entitlements } = verdictOn(lookup.result, deviceId !== undefined, at)
+  const { status, expiresAt, entitlements, values } = verdictOn(lookup.result, deviceId !== undefined, at)
   const answered = { succeeds: status === 'active', httpStatus: 200, status } as const
-  return { ...answered, ...reasonFor(lookup, status), expiresAt, entitlements }
+  return { ...answered, ...reasonFor(lookup, status), expiresAt, entitlements, values }
 }
 
 function activation(lookup: LicenseLookup): Answered & Reason {

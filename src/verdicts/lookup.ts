@@ -80,7 +80,8 @@ async function lookUpAsOf(
   asOf: AsOf,
 ): Promise<LicenseLookup> {
   const then = await licenseAsOf(ports, tenantId, licenseId, asOf)
-  const { license, revision, entitlements, fallbackEntitlements, overrides, at, tenant, deciding } = then
+  const { license, revision, entitlements, fallbackEntitlements, entitlementValues, overrides, at } = then
+  const { tenant, deciding } = then
   const seated = seatsInOrder(license).filter(({ status }) => status === 'active')
   return {
     result: {
@@ -91,6 +92,7 @@ async function lookUpAsOf(
       revision,
       entitlements,
       fallbackEntitlements,
+      entitlementValues,
       overrides,
       seated: deviceId !== undefined && license.seats.get(deviceId)?.status === 'active',
       uncertain: false,

@@ -104,6 +104,37 @@ test('overrides are edited as a whole, with more rows as needed', async () => {
   expect(await customerOf(own)).toMatchObject({ entitlementOverrides: overrides.slice(0, 1) })
 })
 
+test('an override has a value if it grants, and rows that contradict each other are shown again', async () => {
+  const own = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
+  const path = `${own}/entitlements`
+  const filled = {
+    ...fieldsOf(await client.get(path)),
+    'entitlement-0': 'projects',
+    'value-0': '100',
+    'entitlement-1': 'tier',
+    'value-1': 'gold',
+  }
+  expect((await client.post(path, filled)).status).toBe(303)
+  const overrides = [
+    { entitlement: 'projects', effect: 'grant', value: 100 },
+    { entitlement: 'tier', effect: 'grant', value: 'gold' },
+  ]
+  expect(await customerOf(own)).toMatchObject({ entitlementOverrides: overrides })
+  expect(wordsOf(await client.get(own))).toContain('projects = 100')
+  const opened = fieldsOf(await client.get(path))
+  expect(opened).toMatchObject({ 'value-0': '100', 'value-1': 'gold' })
+  for (const [wrong, words] of [
+    [{ 'value-0': 'false' }, 'instead of false, choose Revoked.'],
+    [{ 'effect-0': 'revoke' }, 'Only what is granted has a value.'],
+    [{ 'entitlement-1': 'projects' }, 'Two rows grant the same entitlement with different values'],
+  ] as const) {
+    const again = await client.post(path, { ...opened, ...wrong })
+    expect(again.status).toBe(422)
+    expect(wordsOf(again)).toContain(words)
+  }
+  expect(await customerOf(own)).toMatchObject({ entitlementOverrides: overrides })
+})
+
 test("another workspace's customer gets the response of an unknown one", async () => {
   const other = await makeTenant(api.ledger)
   const foreign = await makeCustomer(api.ask, other.token)

@@ -120,6 +120,61 @@ describe('a new product', () => {
   })
 })
 
+describe('values of entitlements', () => {
+  const edit = '/dashboard/products/values/key-types/default/edit'
+  const keyType = async () => ((await productOf('values')).keyTypes as object[])[0]
+  test('are typed behind the names, shown as they were typed, and kept when something else changes', async () => {
+    await makeProduct(api.ask, tenant.token, 'values')
+    const fields = {
+      ...fieldsOf(await client.get(edit)),
+      entitlements: 'export, sync\nprojects = 25\r\ntier=gold  plus\nlabel = "7"',
+      fallbackEntitlements: 'projects\nread = true',
+    }
+    expect((await client.post(edit, fields)).status).toBe(303)
+    const saved = {
+      entitlements: ['export', 'label', 'projects', 'sync', 'tier'],
+      fallbackEntitlements: ['projects', 'read'],
+      entitlementValues: { projects: 25, tier: 'gold  plus', label: '7', read: true },
+    }
+    expect(await keyType()).toMatchObject(saved)
+    const opened = fieldsOf(await client.get(edit))
+    expect(opened).toMatchObject({
+      entitlements: 'export\nlabel = "7"\nprojects = 25\nsync\ntier = gold  plus',
+      fallbackEntitlements: 'projects\nread = true',
+    })
+    expect(wordsOf(await client.get('/dashboard/products/values'))).toContain('projects = 25')
+    expect((await client.post(edit, { ...opened, keyTypeName: 'Renamed' })).status).toBe(303)
+    expect(await keyType()).toMatchObject({ ...saved, name: 'Renamed' })
+  })
+  test('are shown to change before they are saved, when licenses have them', async () => {
+    const { id } = await mint(api.ask, tenant.token, 'values')
+    expect(wordsOf(await client.get(`/dashboard/licenses/${id}`))).toContain('projects = 25')
+    const opened = fieldsOf(await client.get(edit))
+    const fields = { ...opened, entitlements: opened.entitlements?.replace('= 25', '= 50') ?? '' }
+    const review = await client.post(edit, fields)
+    expect(review.status).toBe(200)
+    expect(wordsOf(review)).toContain('Value of “projects” for its licenses: 25 becomes 50')
+    expect((await client.post(edit, { ...fields, reviewed: 'yes' })).status).toBe(303)
+    expect(await keyType()).toMatchObject({ entitlementValues: { projects: 50 } })
+    const unchanged = await client.post(edit, fieldsOf(await client.get(edit)))
+    expect(unchanged.status).toBe(303)
+  })
+  test.each([
+    ['seats = false', '', '“seats” has no value that can be used.'],
+    ['seats =', '', '“seats” has no value that can be used.'],
+    ['seats = 9007199254740993', '', '“seats” has no value that can be used.'],
+    ['Seats = 5', '', '“Seats” cannot be used.'],
+    ['seats = 5\nseats = 6', '', '“seats” has two different values.'],
+    ['seats = 5', 'seats = 6', '“seats” has two different values.'],
+  ])('%j and %j are shown again', async (entitlements, fallbackEntitlements, words) => {
+    const fields = { ...fieldsOf(await client.get(edit)), entitlements, fallbackEntitlements }
+    const again = await client.post(edit, fields)
+    expect(again.status).toBe(422)
+    expect(wordsOf(again)).toContain(words)
+    expect(fieldsOf(again)).toMatchObject({ entitlements, fallbackEntitlements })
+  })
+})
+
 describe('a product', () => {
   test('is changed, and a form that is older than another change is shown again', async () => {
     await makeProduct(api.ask, tenant.token, 'editor')

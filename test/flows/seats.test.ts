@@ -4,6 +4,8 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
+import { memoryStorage } from '../../src/sdk/app/index.ts'
+import { createOfflineClient } from '../../src/sdk/offline/index.ts'
 import { createHost, type Stores } from '../harness/process.ts'
 import { type Answer, type Client, client, createVendor, productId } from './vendor.ts'
 
@@ -159,3 +161,45 @@ async function eventsOf({ eventstoreUrl }: Stores, licenseId: string): Promise<s
     await ledger.close()
   }
 }
+
+test('20 machines that race for license files on 5 seats, while all devices are deactivated, hold 5 files on 5 seats', async () => {
+  const { clients, stores, addresses } = await vendorWithTwoServers()
+  const [first] = clients
+  const files = { name: 'Files', deviceLimit: seats, offlineFiles: { maxDays: 30, perSeatPerYear: 4 } }
+  expect((await first.send('POST', `/v1/products/${productId}/key-types`, files)).status).toBe(201)
+  const license = await first.mint({ keyTypeId: 'files' })
+  const response = await fetch(`${addresses[0]}/acme/.well-known/service-keys`)
+  const { keys } = z.object({ keys: z.record(z.string(), z.string()) }).parse(await response.json())
+  const requests = await Promise.all(
+    Array.from({ length: 20 }, async (_, machine) => {
+      const app = createOfflineClient({
+        tenantId: 'acme',
+        productId,
+        keys,
+        storage: memoryStorage(),
+        identity: () => ({ machineHash: `the-machine-number-${machine}` }),
+        deviceName: `Machine ${machine}`,
+      })
+      return (await app.createOfflineRequest(license.licenseKey)).text
+    }),
+  )
+  const path = `/v1/licenses/${license.licenseId}`
+  const freed: Answer[] = []
+  const answers = await race(clients, async (chosen, index) => {
+    const answer = await chosen.send('POST', `${path}/files`, { request: requests[index % 20] })
+    if (answer.status === 201) {
+      const { instanceId } = answer.body
+      freed.push(await untilAnswered(() => chosen.send('POST', `${path}/deactivate-device`, { instanceId })))
+    }
+    return answer
+  })
+  // Each machine is given one file, however often it asks; nobody frees the seat of one that has it.
+  expect(new Set(answers.map(({ status }) => status))).toStrictEqual(new Set([201, 409]))
+  const made = answers.flatMap(({ status, body }) => (status === 201 ? [String(body.file)] : []))
+  expect(new Set(made).size).toBe(seats)
+  expect(new Set(freed.map(({ status }) => status))).toStrictEqual(new Set([409]))
+  const events = await eventsOf(stores, license.licenseId)
+  expect(events.filter((type) => type === 'LicenseFileIssued')).toHaveLength(seats)
+  expect(events.filter((type) => type === 'DeviceActivated')).toHaveLength(seats)
+  expect(events).not.toContain('DeviceDeactivated')
+})

@@ -26,6 +26,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
       fc.record({
         entitlement: fc.constantFrom('a', 'b', 'c'),
         effect: fc.constantFrom('grant' as const, 'revoke' as const),
+        value: fc.constantFrom(1, 2, 'x'),
         end: fc.option(offset),
       }),
       { maxLength: 4 },
@@ -45,6 +46,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
     },
     entitlements: ['a', 'b'],
     fallbackEntitlements: ['b'],
+    entitlementValues: { a: 3, b: 'gold' },
     overrides: overrides.map(({ end: until, ...override }) => ({
       ...override,
       ...(until !== null && { expiresAt: moment(until) }),
@@ -101,6 +103,7 @@ describe('the expiry of a license', () => {
         },
         entitlements: [],
         fallbackEntitlements: [],
+        entitlementValues: {},
         overrides: [],
         revalidateAfterSeconds: 3600,
         seated: true,

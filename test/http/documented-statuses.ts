@@ -58,7 +58,7 @@ export const statuses: Record<string, number[]> = {
   'PATCH /v1/customers/{id}': [200, 400, 401, 403, 404, 409],
   'GET /v1/customers/{id}/licenses': [200, 400, 401, 403, 404],
   'GET /v1/customers/{id}/sales': [200, 400, 401, 403, 404],
-  'PATCH /v1/customers/{id}/entitlements': [200, 400, 401, 403, 404],
+  'PATCH /v1/customers/{id}/entitlements': [200, 400, 401, 403, 404, 422],
   'DELETE /v1/customers/{id}': [200, 202, 400, 401, 403, 404, 409],
   'GET /v1/transparency/checkpoint': [200, 404],
   'GET /v1/transparency/consistency': [200, 400, 404],

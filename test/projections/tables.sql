@@ -68,6 +68,7 @@ create table key_types (
   key_type_id text not null,
   entitlements text[] not null,
   fallback_entitlements text[] not null,
+  entitlement_values json,
   primary key (tenant_id, product_id, key_type_id)
 );
 

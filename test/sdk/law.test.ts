@@ -81,13 +81,30 @@ const Proof = z.looseObject({
   reason: z.string().optional(),
 })
 type Proof = z.infer<typeof Proof>
-const Body = z.looseObject({ lease: Proof.optional(), refusal: Proof.optional() })
+const Body = z.looseObject({ lease2: z.string().optional(), refusal: Proof.optional() })
+const Claims = z.object({
+  instance_id: z.string(),
+  iat: z.string(),
+  exp: z.string(),
+  status: z.string(),
+  entitlements: z.record(z.string(), z.unknown()),
+})
+
+/** What a token says, with the token itself: another spelling of it is another proof. */
+function leaseIn(token: string): Proof {
+  const [, , body = '', footer = ''] = token.split('.')
+  const message = Buffer.from(body, 'base64url').subarray(0, -64).toString()
+  const { instance_id: instanceId, iat, exp, status, entitlements } = Claims.parse(JSON.parse(message))
+  const { kid } = z.object({ kid: z.string() }).parse(JSON.parse(Buffer.from(footer, 'base64url').toString()))
+  const [issuedAt, expiresAt] = [Date.parse(iat) / 1000, Date.parse(exp) / 1000]
+  return { kid, instanceId, issuedAt, expiresAt, status, entitlements: Object.keys(entitlements), token }
+}
 
 /** The proof in a body, and nothing for what is broken. */
 function proofIn(body: string): Proof | undefined {
   try {
-    const { lease, refusal } = Body.parse(JSON.parse(body))
-    return refusal ?? lease
+    const { lease2, refusal } = Body.parse(JSON.parse(body))
+    return refusal ?? (lease2 === undefined ? undefined : leaseIn(lease2))
   } catch {
     return undefined
   }
@@ -349,7 +366,7 @@ async function recovers(client: Client, licenseKey: string, storage: Storage): P
   }
   const { body } = await api.ask('POST', `/${tenant.tenantId}/editor/validate`, {
     headers: { 'x-service-sdk-key': sdkKey },
-    body: { license_key: licenseKey, instance_id: license.instanceId },
+    body: { license_key: licenseKey, instance_id: license.instanceId, lease_version: 2 },
   })
   const proof = proofIn(JSON.stringify(body))
   const wanted =

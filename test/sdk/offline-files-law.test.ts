@@ -52,6 +52,7 @@ const signFile = (license: IssuedLicense, instanceId: string, device: SaidOfMach
       instanceId,
       status: 'active',
       entitlements: ['export'],
+      values: {},
       license,
       leaseSeconds: 0,
       device,

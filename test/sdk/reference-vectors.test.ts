@@ -53,7 +53,9 @@ const leases2 = Signed.extend({ device }).parse(read('leases2.json'))
 test.each(leases2.cases.map((one) => [one.name, one] as const))(
   'lease of the second version: %s',
   (_, one) => {
-    expect(verifyLease2(one.token, leases2, leases2.keyset, leases2.now)).toMatchObject(expectedOf(one))
+    const found = verifyLease2(one.token, leases2, leases2.keyset, leases2.now)
+    expect(found).toMatchObject(expectedOf(one))
+    if (one.entitlements) expect(found.ok && found.lease.entitlements).toStrictEqual(one.entitlements)
   },
 )
 

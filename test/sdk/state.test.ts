@@ -29,7 +29,7 @@ const trialOf = (trialDurationDays: number) => ({
   expiresAt: 2,
 })
 const trial = { startedAt: now - day, used: false, reported: true }
-const granted = { until: now + 100, entitlements: ['pro'], licenseExpiresAt: null }
+const granted = { until: now + 100, entitlements: ['pro'], values: {}, licenseExpiresAt: null }
 const held = (proof: object) => ({ ...empty, license: { ...license, proof: { ...lease, ...proof } } })
 
 test.each<[string, ReturnType<typeof newFacts> | undefined, object]>([

@@ -1,6 +1,11 @@
-import { type Entitling, entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import {
+  type Entitling,
+  entitlementsFor,
+  entitlementValuesFor,
+} from '../../../projections/licenses/entitlements.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { LicenseStatus } from '../../domain/licenses/status.ts'
+import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
@@ -49,16 +54,19 @@ export async function leaseFor(
   leased: Leased,
   { licenseId, keyHash, instanceId, status, version, device }: Held,
   now: string,
-): Promise<{ lease: Lease } | { lease2: string }> {
+): Promise<({ lease: Lease } | { lease2: string }) & { entitlement_values?: EntitlementValues }> {
   const { tenantId, productId, product } = asking.client
   const { license } = leased
   const { leaseSeconds } = product
   const entitlements = entitlementsFor(status, leased, now)
-  const facts = { tenantId, productId, keyHash, instanceId, status, entitlements, license, leaseSeconds }
+  const values = entitlementValuesFor(entitlements, leased, now)
+  const held = { tenantId, productId, keyHash, instanceId, license, leaseSeconds }
+  const facts = { ...held, status, entitlements, values: values ?? {} }
+  const beside = values && { entitlement_values: values }
   try {
     const key = await activeKeyFor(ports, asking)
-    if (version === 1) return { lease: await signLease(ports.signer, key, facts, now) }
-    return { lease2: await signLease2(ports.signer, key, { ...facts, licenseId, device }, now) }
+    if (version === 1) return { lease: await signLease(ports.signer, key, facts, now), ...beside }
+    return { lease2: await signLease2(ports.signer, key, { ...facts, licenseId, device }, now), ...beside }
   } catch (err) {
     return refuse(err, asking)
   }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
+import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
 import {
   type Answer,
   type ErrorStatus,
@@ -199,6 +200,10 @@ const leaseShape = {
     description:
       'The same as a `v4.public` token of PASETO, with the implicit assertion `keyledger:lease2:<tenantId>:<productId>`. Absent unless `lease_version` is 2',
     example: 'v4.public.eyJpYXQiOiIyMDI2LTExLTI3VDEwOjAwOjAwWiJ9…',
+  }),
+  entitlement_values: entitlementValuesOut.optional().meta({
+    description:
+      'The values of those entitlements that have one, by name; not signed with `lease`, and signed within `lease2`. Absent when none has a value',
   }),
 }
 

@@ -202,9 +202,9 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const reason = (code && reasonOfRefusal(code)) ?? verdict.reason ?? status
       if (activated) ports.usage.count(caller.tenantId, product_id, 'activations')
       else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
-      const entitlements = activated ? verdict.entitlements : []
-      const told = withoutTerms(verdict, status)
-      const answered = { activated, ...shown(told), status, entitlements, device_id }
+      const granting = activated ? verdict : { ...verdict, ...grantsNothing }
+      const told = withoutTerms(granting, status)
+      const answered = { activated, ...shown(told), status, device_id }
       const place = { tenantId: caller.tenantId, productId: product_id }
       const updates = await updatesIn(ports, place, request.body, { ...told, ...isNotCovered(reason) })
       return { ...answered, ...(activated ? graceIn(told) : { reason }), ...updates }
@@ -234,16 +234,20 @@ const isNotCovered = (reason: RefusedReason): Pick<Verdict, 'reason'> =>
   reason === 'build_not_covered' ? { reason } : {}
 
 /** What of a verdict the answer of every call has, under the names of the interface. */
-const shown = ({ status, expiresAt, entitlements, revalidateAfter }: Verdict) => ({
+const shown = ({ status, expiresAt, entitlements, values, revalidateAfter }: Verdict) => ({
   status,
   expires_at: expiresAt,
   entitlements,
+  ...(values && { entitlement_values: values }),
   revalidate_after: revalidateAfter,
 })
 
 /** What a valid key past its expiry answers more. */
 const graceIn = ({ graceUntil }: Verdict) =>
   graceUntil === undefined ? {} : ({ grace: true, grace_until: graceUntil } as const)
+
+/** What a refused activation has in place of what the license grants. */
+const grantsNothing = { entitlements: [], values: undefined }
 
 /** A license that was revoked or reminted during this request shows no more than one that was found so. */
 function withoutTerms(verdict: Verdict, status: RuntimeStatus): Verdict {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
+import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
 import { type ErrorStatus, errorsWith, graceShape, keyText, text } from '../../http/schemas.ts'
 
 const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
@@ -57,6 +58,7 @@ const verdict = {
   }),
   ...graceShape,
   entitlements: z.array(z.string()),
+  entitlement_values: entitlementValuesOut.optional(),
   device_id: z.string().nullable().meta({
     description: 'The device of the request; null if it names none',
     example: 'machine-7f3a',

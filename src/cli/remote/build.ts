@@ -54,7 +54,7 @@ const argumentName = (name: string): string => name.replace(/[A-Z]/g, (letter) =
 function fieldOptions(command: Command, { query = {}, body = {} }: Operation): void {
   for (const [name, field] of Object.entries({ ...query, ...body })) {
     if (field.argument) continue
-    if (field.kind === 'pairs') {
+    if (field.kind === 'pairs' || field.kind === 'values') {
       const collect = (one: string, before: readonly string[] = []) => [...before, one]
       command.option(optionFlags(name, field), optionHelp(field), collect)
     } else {

@@ -1,4 +1,4 @@
-import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import { entitlementsFor, entitlementValuesFor } from '../../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { type IssuedLicense, type License, licenses } from '../../domain/licenses/license.ts'
 import type { SeatFile } from '../../domain/licenses/seat-files.ts'
@@ -88,6 +88,7 @@ export async function issueFile(
   )
   const { seat, file } = madeFor(state, nonce)
   const status = statusAt(entry.license, at)
+  const entitlements = entitlementsFor(status, entry, at)
   const facts = {
     tenantId,
     productId,
@@ -95,7 +96,8 @@ export async function issueFile(
     keyHash: request.keyHash,
     instanceId: seat.instanceId,
     status,
-    entitlements: entitlementsFor(status, entry, at),
+    entitlements,
+    values: entitlementValuesFor(entitlements, entry, at) ?? {},
     license: entry.license,
     leaseSeconds: 0,
     device: said,

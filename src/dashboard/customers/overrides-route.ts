@@ -4,7 +4,7 @@ import { openOverrides, replaceOverrides } from '../../commands/customers/overri
 import { sha256 } from '../../credentials/sha256.ts'
 import type { EntitlementOverride } from '../../domain/customers/overrides.ts'
 import { sameJson } from '../../domain/equality.ts'
-import { Refusal } from '../../domain/refusal.ts'
+import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import {
   changedMeanwhile,
   type FilledForm,
@@ -28,6 +28,12 @@ const changeOne = pageRoute({ page: 'change_licenses', auditedView: 'customer' }
 const AnyForm = z.looseObject({})
 
 const seenHashOf = (overrides: readonly EntitlementOverride[]): string => sha256(JSON.stringify(overrides))
+
+const problems: Partial<Record<RefusalCode, string>> = {
+  product_not_found: 'A product was not found. Choose another.',
+  override_values_differ:
+    'Two rows grant the same entitlement with different values, for the same product and until the same day. Keep one of them.',
+}
 
 /** Where the entitlement overrides of a customer are replaced as a whole. */
 export function overridePages(app: FastifyInstance, { ports, show }: PageContext): void {
@@ -62,13 +68,9 @@ export function overridePages(app: FastifyInstance, { ports, show }: PageContext
     try {
       await replaceOverrides(ports, tenantId, customerId, overrides, originOfMember(request))
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'product_not_found') throw error
-      return page(
-        request,
-        reply,
-        customerId,
-        withProblem(form, 'form', 'A product was not found. Choose another.'),
-      )
+      const problem = error instanceof Refusal ? problems[error.code] : undefined
+      if (problem === undefined) throw error
+      return page(request, reply, customerId, withProblem(form, 'form', problem))
     }
     return redirectWith(reply, `/dashboard/customers/${customerId}`, 'Overrides saved.')
   })

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { type ExplainedOverride, maxOverrides } from '../../domain/customers/overrides.ts'
 import { Entitlement } from '../../domain/products/key-type.ts'
+import { writtenValue } from '../../domain/products/written-values.ts'
 import { isPlain, Slug } from '../../domain/values.ts'
 import { type Html, html } from '../../html.ts'
 import { type FilledForm, newForm, typedIn, withProblem } from '../forms/filled-form.ts'
 import { choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { heading, tokenField } from '../frame/parts.ts'
+import { valueTyped } from './value-field.ts'
 
 type OverridesForm = {
   token: string
@@ -36,6 +38,7 @@ export function overridesView({ token, customerId, products, form }: OverridesFo
       className: 'mono',
     })}
     ${choiceField(form, { name: fieldIn('effect', row), label: 'Effect', choices: effects })}
+    ${textField(form, { name: fieldIn('value', row), label: 'Value', required: false, maxlength: 202, className: 'mono' })}
     ${choiceField(form, { name: fieldIn('product', row), label: 'Product', choices })}
     ${textField(form, {
       name: fieldIn('expiresOn', row),
@@ -48,7 +51,7 @@ export function overridesView({ token, customerId, products, form }: OverridesFo
   return html`<div>
     ${heading(
       'Entitlement overrides',
-      "Entitlements that this customer's licenses have or lack, whatever their key type. Changes apply from the next check. To remove a row, clear its entitlement. An override without a day does not end.",
+      "Entitlements that this customer's licenses have or lack, whatever their key type. Changes apply from the next check. To remove a row, clear its entitlement. An override without a day does not end. A value, such as 25, replaces that of the key type.",
     )}
     ${formProblem(form)}
     <form class="stack" method="post" action=${`${own}/entitlements`}>
@@ -66,7 +69,7 @@ export function overridesView({ token, customerId, products, form }: OverridesFo
 }
 
 /** The fields of one override; each has the number of its row behind it. */
-const fields = ['entitlement', 'effect', 'product', 'expiresOn', 'reason'] as const
+const fields = ['entitlement', 'effect', 'value', 'product', 'expiresOn', 'reason'] as const
 type Field = (typeof fields)[number]
 
 /** How many empty rows a form has behind the filled ones. */
@@ -88,9 +91,10 @@ export const withMoreRows = (form: FilledForm): FilledForm => ({
 export function overridesForm(overrides: readonly ExplainedOverride[], seen: string): FilledForm {
   const rows = Math.min(maxOverrides, overrides.length + spareRows)
   const values: Record<string, string> = { rows: String(rows), seen }
-  for (const [row, { entitlement, effect, productId, expiresAt, reason }] of overrides.entries()) {
+  for (const [row, { entitlement, effect, value, productId, expiresAt, reason }] of overrides.entries()) {
     values[fieldIn('entitlement', row)] = entitlement
     values[fieldIn('effect', row)] = effect
+    values[fieldIn('value', row)] = value === undefined ? '' : writtenValue(value)
     values[fieldIn('product', row)] = productId ?? ''
     values[fieldIn('expiresOn', row)] = expiresAt === undefined ? '' : dayOrMoment(expiresAt)
     values[fieldIn('reason', row)] = reason ?? ''
@@ -129,6 +133,9 @@ export function overridesTyped(form: FilledForm): { form: FilledForm; overrides:
         'entitlement',
         'Begin with a lowercase letter or a digit; use lowercase letters, digits and . _ : -',
       )
+    const effect = typed('effect') === 'revoke' ? 'revoke' : 'grant'
+    const value = valueTyped(typed('value'), effect)
+    if (value.problem) complain('value', value.problem)
     if (productId !== '' && !Slug.safeParse(productId).success) complain('product', 'Choose a product.')
     const expiresAt = Day.safeParse(expiresOn).success ? `${expiresOn}${endOfDay}` : expiresOn
     if (expiresAt !== '' && !Moment.safeParse(expiresAt).success)
@@ -136,7 +143,8 @@ export function overridesTyped(form: FilledForm): { form: FilledForm; overrides:
     if (reason.length > 500 || !isPlain(reason)) complain('reason', 'Enter at most 500 characters.')
     overrides.push({
       entitlement,
-      effect: typed('effect') === 'revoke' ? 'revoke' : 'grant',
+      effect,
+      ...value.given,
       ...(productId !== '' && { productId }),
       ...(expiresAt !== '' && { expiresAt }),
       ...(reason !== '' && { reason }),

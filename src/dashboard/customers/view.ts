@@ -1,5 +1,6 @@
 import type { CustomerEntry } from '../../../projections/customers.ts'
 import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
+import { entitlementsWritten } from '../../domain/products/written-values.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { ago, dayOf } from '../frame/moments.ts'
@@ -164,8 +165,8 @@ function overridesView(overrides: readonly ExplainedOverride[]): Html {
         { label: 'Expires', wide: true },
         { label: 'Reason', wide: true },
       ],
-      rows: overrides.map(({ entitlement, effect, productId, expiresAt, reason }): Content[] => [
-        html`<code>${entitlement}</code>`,
+      rows: overrides.map(({ entitlement, value, effect, productId, expiresAt, reason }): Content[] => [
+        html`<code>${entitlementsWritten([entitlement], value === undefined ? {} : { [entitlement]: value })}</code>`,
         badge(effect === 'grant' ? 'good' : 'bad', effect === 'grant' ? 'granted' : 'revoked'),
         productId ?? 'all',
         expiresAt === undefined || expiresAt === null ? 'never' : dayOf(expiresAt),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isPlain } from '../../domain/values.ts'
 
 /** What a field of a form sends: absent when the page did not show it. */
-const given = z.string().trim().optional().default('')
+export const given = z.string().trim().optional().default('')
 
 /** A line of text that must be filled in. */
 export const wantedLine = (most: number, wanted: string) =>
@@ -59,5 +59,5 @@ export const checked = z
   .optional()
   .transform((value) => value === 'on')
 
-/** The words of a text area: separated by line breaks, spaces or commas. */
-export const words = given.transform((text) => text.split(/[\s,]+/).filter((word) => word !== ''))
+/** The words of a text: separated by line breaks, spaces or commas. */
+export const wordsIn = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '')

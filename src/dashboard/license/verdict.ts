@@ -1,3 +1,4 @@
+import { entitlementsWritten } from '../../domain/products/written-values.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { sentence } from '../../sentence.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
@@ -25,7 +26,7 @@ export function verdictView(about: VerdictQuestion): Html {
       verdict: validate,
       more:
         validate.entitlements.length > 0 &&
-        html`<span class="sub">Grants ${validate.entitlements.join(', ')}.</span>`,
+        html`<span class="sub">Grants ${entitlementsWritten(validate.entitlements, validate.entitlement_values ?? {}).join(', ')}.</span>`,
     })}
     ${answer(about, { question: question('activate', deviceId, asOf), verdict: activate, more: null })}
   </div>`

@@ -227,7 +227,7 @@ function factsView({ license }: OneLicense): Html {
           : html`<a href=${`/dashboard/customers/${license.customerId}`}><code>${license.customerId}</code></a>`,
       ],
       ...Object.entries(license.metadata),
-      ['Entitlements', entitlementTags(license.entitlements)],
+      ['Entitlements', entitlementTags(license.entitlements, license.entitlementValues)],
     ])}
   </div>`
 }

@@ -1,5 +1,7 @@
 import { type LicenseStatus, licenseStatuses } from '../../domain/licenses/status.ts'
+import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import type { Duration } from '../../domain/products/key-type.ts'
+import { entitlementsWritten } from '../../domain/products/written-values.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { candidateWords, type Meant, notOneCustomer } from '../customers/choose.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
@@ -21,6 +23,7 @@ export type ShownLicense = {
   deviceLimit: number | null
   seatsUsed: number
   entitlements: readonly string[]
+  entitlementValues?: EntitlementValues | undefined
   expiresAt: string | null
   startsWith?: Duration | undefined
   graceUntil?: string | undefined
@@ -142,10 +145,11 @@ function noLicenses(filtered: boolean, mayMint: boolean): Html {
   )
 }
 
-export const entitlementTags = (entitlements: readonly string[]): Html =>
+/** @param values of those that have one */
+export const entitlementTags = (entitlements: readonly string[], values: EntitlementValues = {}): Html =>
   entitlements.length === 0
     ? html`<p class="lead">No entitlements.</p>`
-    : html`<p class="tags">${entitlements.map((name) => html`<code class="badge plain">${name}</code>`)}</p>`
+    : html`<p class="tags">${entitlementsWritten(entitlements, values).map((one) => html`<code class="badge plain">${one}</code>`)}</p>`
 
 type Export = {
   token: string

@@ -106,7 +106,7 @@ export function moreKeyTypeInputs(form: FilledForm): Html {
     ${textArea(form, {
       name: 'entitlements',
       label: 'Entitlements',
-      hint: html`What your app may do with such a license, for example <code>export</code>. One per line.`,
+      hint: html`What your app may do with such a license, for example <code>export</code>, or how much of it: <code>projects = 25</code>. One per line.`,
       required: false,
     })}
     ${textArea(form, {

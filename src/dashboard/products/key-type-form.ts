@@ -1,18 +1,10 @@
 import { z } from 'zod'
-import { defaultKeyType, Entitlement, entitlementSet, type KeyType } from '../../domain/products/key-type.ts'
+import { defaultKeyType, type KeyType } from '../../domain/products/key-type.ts'
 import { Slug, slugOf } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
-import { checked, optionalOf, optionalWhole, wantedLine, words } from '../forms/typed.ts'
+import { checked, optionalOf, optionalWhole, wantedLine } from '../forms/typed.ts'
+import { entitlementLines, linesOf } from './entitlement-lines.ts'
 import { inUnits, secondsIn, unit } from './time-units.ts'
-
-const entitlements = words
-  .refine((list) => list.length <= 100, 'Enter at most 100 entitlements.')
-  .superRefine((list, context) => {
-    const wrong = list.find((name) => !Entitlement.safeParse(name).success)
-    if (wrong === undefined) return
-    const message = `“${wrong}” cannot be used. An entitlement begins with a lowercase letter or a digit, and has only lowercase letters, digits and . _ : -`
-    context.addIssue({ code: 'custom', message })
-  })
 
 /** In seconds; no unit makes it longer. */
 const longestGrace = 366 * 86_400
@@ -31,8 +23,8 @@ export const keyTypeFields = {
   updatesCount: optionalWhole(1, 1000),
   updatesUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
   onExpiry: z.enum(['expire', 'fallback']).optional().default('expire'),
-  entitlements,
-  fallbackEntitlements: entitlements,
+  entitlements: entitlementLines,
+  fallbackEntitlements: entitlementLines,
   sellInMultiples: checked,
   maxQuantity: optionalWhole(1, 100_000),
   fileDays: optionalWhole(1, 36_500),
@@ -51,6 +43,7 @@ type Fields = z.infer<typeof Fields>
 export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
   const { deviceLimit, startsAt, graceCount, graceUnit, onExpiry, sellInMultiples, maxQuantity } = rest
+  const { entitlements, fallbackEntitlements } = rest
   const { fileDays, filesPerYear } = rest
   return {
     name,
@@ -60,8 +53,9 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
     startsAt: count === null ? 'issue' : startsAt,
     graceSeconds: Math.min(secondsIn(graceCount ?? 0, graceUnit), longestGrace),
     onExpiry,
-    entitlements: entitlementSet(rest.entitlements),
-    fallbackEntitlements: entitlementSet(rest.fallbackEntitlements),
+    entitlements: entitlements.names,
+    fallbackEntitlements: fallbackEntitlements.names,
+    entitlementValues: { ...fallbackEntitlements.values, ...entitlements.values },
     sellInMultiples,
     maxQuantity,
     updates: rest.updatesCount === null ? null : { count: rest.updatesCount, unit: rest.updatesUnit },
@@ -89,8 +83,7 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   updatesCount: keyType.updates ? String(keyType.updates.count) : '',
   updatesUnit: keyType.updates?.unit ?? 'year',
   onExpiry: keyType.onExpiry,
-  entitlements: keyType.entitlements.join('\n'),
-  fallbackEntitlements: keyType.fallbackEntitlements.join('\n'),
+  ...linesOf(keyType),
   sellInMultiples: keyType.sellInMultiples ? 'on' : '',
   maxQuantity: keyType.maxQuantity === null ? '' : String(keyType.maxQuantity),
   fileDays: String(keyType.offlineFiles?.maxDays ?? ''),

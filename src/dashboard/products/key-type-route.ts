@@ -5,7 +5,7 @@ import { momentOf } from '../../commands/origin.ts'
 import { addKeyType, changeKeyType } from '../../commands/products.ts'
 import { newId } from '../../credentials/id.ts'
 import { sameJson } from '../../domain/equality.ts'
-import { withoutUnset } from '../../domain/products/key-type.ts'
+import { changedKeyType } from '../../domain/products/key-type-values.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { effectOf } from '../../gate/effects/effect-of.ts'
 import { rehearsalOrigin, rehearse } from '../../gate/effects/rehearse.ts'
@@ -26,6 +26,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
+import { withOneValueEach } from './entitlement-lines.ts'
 import {
   keyTypeFields,
   keyTypeOf,
@@ -45,13 +46,15 @@ import {
 
 const manage = pageRoute({ page: 'manage_products' })
 
-const NewForm = z.object({ ...keyTypeFields, ...newKeyTypeId })
-const EditForm = z.object({
-  ...keyTypeFields,
-  /** When the product last changed before the form was opened. */
-  seen: z.string().max(40),
-  reviewed: z.enum(['yes', 'back']).optional(),
-})
+const NewForm = withOneValueEach(z.object({ ...keyTypeFields, ...newKeyTypeId }))
+const EditForm = withOneValueEach(
+  z.object({
+    ...keyTypeFields,
+    /** When the product last changed before the form was opened. */
+    seen: z.string().max(40),
+    reviewed: z.enum(['yes', 'back']).optional(),
+  }),
+)
 
 /** Where key types are created, changed and deleted. */
 export function keyTypeForms(app: FastifyInstance, context: PageContext): void {
@@ -129,7 +132,7 @@ function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
     const { filled, data } = readForm(EditForm, request)
     if (!data || data.reviewed === 'back') return page(reply, place, filled)
     const change = keyTypeOf(data)
-    if (!sameJson(before, withoutUnset({ ...before, ...change }))) {
+    if (!sameJson(before, changedKeyType(before, change))) {
       if (data.seen !== product.updatedAt) {
         return page(reply, place, changedMeanwhile(filled, 'The product was', product.updatedAt))
       }
@@ -163,7 +166,12 @@ async function changesForLicenses(
     (fact) =>
       fact.what === 'key_type_changed' &&
       fact.live.count > 0 &&
-      [...effect.entitlementsAppearing, ...effect.entitlementsDisappearing, ...fact.newLicenses].length > 0,
+      [
+        ...effect.entitlementsAppearing,
+        ...effect.entitlementsDisappearing,
+        ...fact.newLicenses,
+        ...(fact.values ?? []),
+      ].length > 0,
   )
   return isNoticed ? effectWords(effect) : []
 }

@@ -4,7 +4,16 @@ import { fewestComponents, maxComponents } from '../../domain/licenses/marks.ts'
 import { KeyPrefix, ProductSettings } from '../../domain/products/events.ts'
 import { Slug } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
-import { checked, optionalOf, optionalWhole, wantedLine, wantedWhole, words } from '../forms/typed.ts'
+import {
+  checked,
+  given,
+  optionalOf,
+  optionalWhole,
+  wantedLine,
+  wantedWhole,
+  wordsIn,
+} from '../forms/typed.ts'
+import { withOneValueEach } from './entitlement-lines.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
 import { inUnits, secondsIn, type Unit, unit } from './time-units.ts'
 
@@ -14,7 +23,8 @@ const wrongDays = 'Enter days before the expiry from 1 to 366, at most ten, for 
 const noticeDays = ProductSettings.shape.expiringNotice.unwrap().shape.days
 
 /** Days with commas, or none. */
-const expiringDays = words.transform((typed, context) => {
+const expiringDays = given.transform((text, context) => {
+  const typed = wordsIn(text)
   if (typed.length === 0) return []
   const days = noticeDays.safeParse(typed.map((word) => (/^\d{1,3}$/.test(word) ? Number(word) : 0)))
   if (days.success) return days.data
@@ -33,14 +43,16 @@ const settingsFields = {
 }
 
 /** A new product with its first key type. */
-export const NewProductForm = z.object({
-  name: wantedLine(200, 'Enter a name.'),
-  productId: optionalOf(Slug, wrongId),
-  keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
-  ...settingsFields,
-  ...keyTypeFields,
-  ...newKeyTypeId,
-})
+export const NewProductForm = withOneValueEach(
+  z.object({
+    name: wantedLine(200, 'Enter a name.'),
+    productId: optionalOf(Slug, wrongId),
+    keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
+    ...settingsFields,
+    ...keyTypeFields,
+    ...newKeyTypeId,
+  }),
+)
 
 /** Within a year, which is checked for both times below. */
 const count = wantedWhole(1, 31_536_000)

@@ -161,7 +161,7 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
       ['Price', price === null ? 'none' : priceWords(price)],
       ['Sold in multiples', sellInMultiples ? 'yes' : 'no'],
     ])}
-    ${entitlementTags(entitlements)}
+    ${entitlementTags(entitlements, keyType.entitlementValues)}
     ${
       path !== undefined &&
       html`<div>

@@ -2,6 +2,7 @@ import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import type { CustomerEvent } from './events.ts'
+import { requireOneValueEach } from './override-values.ts'
 import { type EntitlementOverride, withoutReasons } from './overrides.ts'
 
 export type Customer =
@@ -48,7 +49,7 @@ export const absentCustomer: Customer = { status: 'absent' }
 
 /**
  * Returning no events means that the request was already true.
- * @throws Refusal `customer_exists`, `customer_not_found`, `customer_erased`
+ * @throws Refusal `customer_exists`, `customer_not_found`, `customer_erased`, `override_values_differ`
  */
 export function decideCustomer(customer: Customer, command: CustomerCommand): CustomerEvent[] {
   switch (command.type) {
@@ -66,6 +67,7 @@ export function decideCustomer(customer: Customer, command: CustomerCommand): Cu
     case 'ReplaceOverrides': {
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
       const { overrides, at } = command
+      requireOneValueEach(overrides)
       if (sameJson(overrides, customer.overrides)) return []
       return [{ type: 'EntitlementOverridesReplaced', data: { overrides: [...overrides], at } }]
     }

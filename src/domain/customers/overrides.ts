@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EntitlementValue } from '../products/entitlement-values.ts'
 import { Entitlement } from '../products/key-type.ts'
 import { Moment, Sealed, Slug } from '../values.ts'
 
@@ -11,6 +12,8 @@ export const EntitlementOverride = z.strictObject({
   effect: z
     .enum(['grant', 'revoke'])
     .meta({ description: 'Whether licenses have the entitlement or lack it', example: 'grant' }),
+  /** Only of what is granted. */
+  value: EntitlementValue.optional(),
   productId: Slug.optional(),
   expiresAt: Moment.optional(),
   /** In clear, in events from before reasons were sealed. */
@@ -72,7 +75,8 @@ export function nextOverrideEnd(
   return next
 }
 
-function isInForce(override: EntitlementOverride, productId: string, now: string): boolean {
+/** Whether an override applies to licenses of this product at this moment. */
+export function isInForce(override: EntitlementOverride, productId: string, now: string): boolean {
   const { productId: only = productId, expiresAt } = override
   return only === productId && (expiresAt === undefined || now < expiresAt)
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
+import { EntitlementValue } from './entitlement-values.ts'
 
 export const Entitlement = z
   .string()
@@ -18,6 +19,11 @@ export const Entitlements = z
 
 /** Any list of entitlements in that form. */
 export const entitlementSet = (entries: readonly string[]): string[] => [...new Set(entries)].sort()
+
+/** By name. Each name is one that the licenses have as well. */
+export const EntitlementValues = z
+  .record(Entitlement, EntitlementValue)
+  .refine((values) => Object.keys(values).length <= 100, 'must have at most 100 values')
 
 export const Duration = z.strictObject({
   count: z.int().min(1).max(1000).meta({ description: 'How many of the unit', example: 1 }),
@@ -86,6 +92,7 @@ export const KeyType = z.strictObject({
   onExpiry: OnExpiry,
   entitlements: Entitlements,
   fallbackEntitlements: Entitlements,
+  entitlementValues: EntitlementValues.optional(),
   price: Price.nullable(),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),

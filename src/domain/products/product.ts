@@ -4,7 +4,8 @@ import { Refusal } from '../refusal.ts'
 import { slugOf } from '../values.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
 import { defaultKeyType, type KeyType } from './key-type.ts'
-import { checkedKeyType } from './key-type-rules.ts'
+import { startable } from './key-type-rules.ts'
+import { changedKeyType, checkedKeyType } from './key-type-values.ts'
 import { type Release, releasesInOrder } from './releases.ts'
 import { decideSelling, evolveSelling, type SellingCommand, type TestKeys } from './selling.ts'
 
@@ -73,7 +74,7 @@ export const defaultSettings: ProductSettings = {
 /**
  * Returning no events means that the request was already true.
  * @throws Refusal `product_exists`, `product_not_found`, `key_type_exists`, `key_type_not_found`, `key_type_is_last`,
- * `mapping_key_type_not_found`, `term_without_duration`
+ * `mapping_key_type_not_found`, `value_without_entitlement`, `term_without_duration`
  */
 export function decideProduct(product: Product, command: ProductCommand): ProductEvent[] {
   if (command.type === 'CreateProduct') {
@@ -100,11 +101,11 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
     }
     case 'AddKeyType':
       if (findKeyType(product, command.keyType.keyTypeId)) throw new Refusal('key_type_exists')
-      return [{ type: 'KeyTypeAdded', data: { keyType: checkedKeyType(command.keyType), at } }]
+      return [{ type: 'KeyTypeAdded', data: { keyType: addedKeyType(command.keyType), at } }]
     case 'ChangeKeyType': {
       const before = findKeyType(product, command.keyTypeId)
       if (!before) throw new Refusal('key_type_not_found')
-      const keyType = checkedKeyType({ ...before, ...command.change })
+      const keyType = startable(changedKeyType(before, command.change))
       return sameJson(keyType, before) ? [] : [{ type: 'KeyTypeChanged', data: { keyType, at } }]
     }
     case 'DeleteKeyType': {
@@ -123,9 +124,11 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
   }
 }
 
+const addedKeyType = (keyType: KeyType): KeyType => startable(checkedKeyType(keyType))
+
 function created(command: Extract<ProductCommand, { type: 'CreateProduct' }>): ProductEvent[] {
   const { tenantId, productId, name, keyPrefix, at } = command
-  const keyTypes = command.keyTypes.length > 0 ? command.keyTypes.map(checkedKeyType) : [defaultKeyType]
+  const keyTypes = command.keyTypes.length > 0 ? command.keyTypes.map(addedKeyType) : [defaultKeyType]
   if (new Set(keyTypes.map((keyType) => keyType.keyTypeId)).size < keyTypes.length) {
     throw new Refusal('key_type_exists')
   }

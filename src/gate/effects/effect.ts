@@ -119,6 +119,18 @@ const Fact = z
           }),
         )
         .meta({ description: 'Terms that only licenses issued from now on get' }),
+      values: z
+        .array(
+          z.object({
+            entitlement: z.string(),
+            from: scalar.meta({ description: 'The value now; null for none' }),
+            to: scalar.meta({ description: 'The value after the change; null for none' }),
+          }),
+        )
+        .optional()
+        .meta({
+          description: 'Values of entitlements that all licenses of it get. Absent when no value changes',
+        }),
     }),
     z.object({
       what: kindOf('person_erased'),

@@ -1,6 +1,7 @@
 import { countLicensesOfKeyType, rounded, sampleLiveLicenses } from '../../../projections/licenses/count.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { sameJson } from '../../domain/equality.ts'
+import { type EntitlementValues, valueNamed } from '../../domain/products/entitlement-values.ts'
 import type { ProductEvent } from '../../domain/products/events.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
@@ -34,13 +35,14 @@ export async function effectOnKeyType(
   if (!product) throw new Refusal('product_not_found')
   const before = findKeyType(product, keyType.keyTypeId)
   if (!before) throw new Refusal('key_type_not_found')
-  const { keyTypeId, entitlements, fallbackEntitlements } = keyType
+  const { keyTypeId, entitlements, fallbackEntitlements, entitlementValues = {} } = keyType
   const { live, entries } = await sampleLiveLicenses(ports.db, { ...place, keyTypeId }, now)
   const pairs = entries.map((entry) => ({
     before: entry,
-    after: { ...entry, entitlements, fallbackEntitlements },
+    after: { ...entry, entitlements, fallbackEntitlements, entitlementValues },
   }))
   const { appearing, disappearing } = entitlementChanges(pairs, now)
+  const values = changedValues(before.entitlementValues ?? {}, entitlementValues)
   const ofAll = scaled(live, entries.length)
   return {
     entitlementsAppearing: appearing.map(ofAll),
@@ -52,6 +54,7 @@ export async function effectOnKeyType(
         keyTypeId,
         live,
         newLicenses: changedTerms(before, keyType),
+        ...(values.length > 0 && { values }),
       },
     ],
   }
@@ -70,28 +73,43 @@ const scaled =
           licenses: { count: rounded((licenses.count * all.count) / sample), counted: 'sampled' },
         }
 
-type Term = Extract<Fact, { what: 'key_type_changed' }>['newLicenses'][number]
+type KeyTypeChanged = Extract<Fact, { what: 'key_type_changed' }>
+
+/** The values that differ, by the name of their entitlement. */
+function changedValues(
+  before: EntitlementValues,
+  after: EntitlementValues,
+): NonNullable<KeyTypeChanged['values']> {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((entitlement) => {
+    const [from, to] = [before, after].map((values) => valueNamed(entitlement, values) ?? null)
+    return from === to || from === undefined || to === undefined ? [] : [{ entitlement, from, to }]
+  })
+}
+
+type Term = KeyTypeChanged['newLicenses'][number]
+
+const termFields = [
+  'deviceLimit',
+  'duration',
+  'startsAt',
+  'graceSeconds',
+  'onExpiry',
+  'sellInMultiples',
+  'maxQuantity',
+  'price',
+  'updates',
+  'offlineFiles',
+] as const
+type TermField = (typeof termFields)[number]
 
 /** The terms that licenses copy at their issue. */
 function changedTerms(before: KeyType, after: KeyType): Term[] {
-  const fields = [
-    'deviceLimit',
-    'duration',
-    'startsAt',
-    'graceSeconds',
-    'onExpiry',
-    'sellInMultiples',
-    'maxQuantity',
-    'price',
-    'updates',
-    'offlineFiles',
-  ] as const
-  return fields
+  return termFields
     .filter((field) => !sameJson(before[field] ?? null, after[field] ?? null))
     .map((field) => ({ field, from: termOf(before, field), to: termOf(after, field) }))
 }
 
-function termOf(keyType: KeyType, field: keyof KeyType): Term['from'] {
+function termOf(keyType: KeyType, field: TermField): Term['from'] {
   const { price, offlineFiles } = keyType
   if (field === 'duration' || field === 'updates') {
     const period = keyType[field] ?? null

@@ -155,6 +155,7 @@ function keyTypeWords(fact: Extract<Fact, { what: `key_type_${string}` }>): stri
           ({ field, from, to }) =>
             `${fieldNames[field] ?? field} of new licenses: ${termWords(from)} becomes ${termWords(to)}`,
         ),
+        ...(fact.values ?? []).map(valueWords),
         ...keptWords(fact),
       ]
   }
@@ -210,7 +211,16 @@ const fieldNames: Record<string, string> = {
   offlineFiles: 'License files',
 }
 
-const termWords = (term: string | number | boolean | null): string => (term === null ? 'none' : String(term))
+type Scalar = string | number | boolean | null
+
+const termWords = (term: Scalar): string => (term === null ? 'none' : String(term))
+
+const valueWords = ({ entitlement, from, to }: { entitlement: string; from: Scalar; to: Scalar }): string => {
+  const [before, after] = [from, to].map((value) =>
+    typeof value === 'string' ? quoted(value) : termWords(value),
+  )
+  return `Value of ${quoted(entitlement)} for its licenses: ${before} becomes ${after}`
+}
 
 const keysIn = (events: readonly WebhookEventName[]): string[] =>
   events.includes('license.created') ? ['Each license.created contains the raw license key of its sale'] : []

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import { entitlementsFor, entitlementValuesFor } from '../../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { graceUntilOf } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
@@ -10,6 +10,7 @@ import { Duration } from '../../domain/products/key-type.ts'
 import { Slug } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { momentOut } from '../schemas.ts'
+import { entitlementValuesOut } from './entitlement-values.ts'
 
 /** Its status at a moment. */
 export const licenseStatus = z.enum(licenseStatuses).meta({
@@ -43,6 +44,7 @@ const License = z.object({
   deviceLimit: z.int().nullable(),
   seatsUsed: z.int(),
   entitlements: z.array(z.string()),
+  entitlementValues: entitlementValuesOut.optional(),
   expiresAt: momentOut.nullable(),
   startsWith,
   graceUntil: momentOut
@@ -123,7 +125,7 @@ export const licenseDetailOut = License.extend({
 }).meta({ id: 'LicenseDetail', description: 'A license with its devices' })
 
 /** What the events of a license alone decide. */
-export const licenseAloneOut = License.omit({ entitlements: true }).meta({
+export const licenseAloneOut = License.omit({ entitlements: true, entitlementValues: true }).meta({
   id: 'LicenseAfterEvent',
   description:
     'A license right after an event, as `GET /v1/licenses` shows it, without `entitlements`: these follow from its key type ' +
@@ -133,7 +135,9 @@ export const licenseAloneOut = License.omit({ entitlements: true }).meta({
 /** The public form of a license at this time. */
 export function licenseView(entry: LicenseEntry, person: Person, now: string): z.infer<typeof licenseOut> {
   const view = licenseAloneView(entry.license, person.email, now)
-  return { ...view, entitlements: entitlementsFor(view.status, entry, now) }
+  const entitlements = entitlementsFor(view.status, entry, now)
+  const entitlementValues = entitlementValuesFor(entitlements, entry, now)
+  return { ...view, entitlements, ...(entitlementValues && { entitlementValues }) }
 }
 
 /** {@link licenseView} without the entitlements. */

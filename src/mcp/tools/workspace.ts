@@ -26,7 +26,7 @@ export const workspaceTools = [
     operation: 'listKeyTypes',
     title: 'List the key types of a product',
     description:
-      'Returns what a product sells: the term, device limit, entitlements and price of each key type.',
+      'Returns what a product sells: the term, device limit, entitlements with their values, and price of each key type.',
     effect: 'reads',
     input: { productId },
   }),

@@ -1,4 +1,5 @@
 import { dayIn } from '../../domain/portal/texts.ts'
+import { type EntitlementValues, valueNamed } from '../../domain/products/entitlement-values.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { amountIn, maskedAddress, maskedOrder, tokenField } from '../page.ts'
 import type { Visit } from '../visit.ts'
@@ -29,7 +30,7 @@ export function licenseView(visit: Visit, details: LicenseDetails): Html {
         license.entitlements.length > 0 && [
           say('includesLabel'),
           html`<ul class="chips">
-            ${license.entitlements.map((name) => html`<li>${name}</li>`)}
+            ${license.entitlements.map((name) => html`<li>${withValue(name, license.entitlementValues)}</li>`)}
           </ul>`,
         ],
         [say('boughtLabel'), dayIn(language, license.createdAt)],
@@ -135,4 +136,10 @@ function keyActions(visit: Visit, { license, maySendKey, mayReplaceKey }: Licens
         </div>`
       }
     </div>`
+}
+
+/** `projects: 25`; the name alone without a value, and where the value is only true. */
+function withValue(name: string, values: EntitlementValues): string {
+  const value = valueNamed(name, values) ?? true
+  return value === true ? name : `${name}: ${value}`
 }

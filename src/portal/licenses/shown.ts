@@ -1,4 +1,4 @@
-import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import { entitlementsFor, entitlementValuesFor } from '../../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { listSeated } from '../../../projections/licenses/queries.ts'
 import { findMail } from '../../../projections/mails.ts'
@@ -13,6 +13,7 @@ import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { liveFile } from '../../domain/licenses/seat-files.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { plainText } from '../../domain/plain-text.ts'
+import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import type { Duration } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
@@ -36,6 +37,7 @@ export type ShownLicense = {
   seatsUsed: number
   deviceLimit: number | null
   entitlements: readonly string[]
+  entitlementValues: EntitlementValues
   createdAt: string
 }
 
@@ -77,6 +79,7 @@ export async function shownLicense(
   const now = momentOf(ports)
   const status = statusAt(license, now)
   const product = await ports.findProduct(license.tenantId, license.productId)
+  const entitlements = entitlementsFor(status, entry, now)
   return {
     licenseId: license.licenseId,
     productName: product?.name ?? license.productId,
@@ -90,7 +93,8 @@ export async function shownLicense(
     quantity: license.quantity,
     seatsUsed: license.seatsUsed,
     deviceLimit: license.deviceLimit,
-    entitlements: entitlementsFor(status, entry, now),
+    entitlements,
+    entitlementValues: entitlementValuesFor(entitlements, entry, now) ?? {},
     createdAt: license.createdAt,
   }
 }

@@ -1,11 +1,12 @@
 import type { Keyset } from '../keyset.ts'
+import type { EntitlementValue } from '../lease2.ts'
 import { createCalls } from './calls.ts'
 import { askIdentity, type Identify } from './identity.ts'
 import { createKeeper, type Keeper, type Listener } from './keeper.ts'
 import { activate, deactivate, type Failure, type Ports, startTrial, validate } from './operations.ts'
 import { type Clock, type Fetch, type Storage, systemClock } from './ports.ts'
 import { fullJitter, type Problem } from './problem.ts'
-import type { State } from './state.ts'
+import { has, type State, value } from './state.ts'
 import { sdkVersion } from './version.ts'
 
 export type ClientOptions = {
@@ -63,6 +64,10 @@ export type Client = {
   startTrial(): Promise<Outcome>
   /** The present state; it may change by itself as time passes. */
   state(): State
+  /** Whether the present state grants an entitlement. */
+  has(entitlement: string): boolean
+  /** Its value: a number or text, or true when it has none; undefined when the present state does not grant it. */
+  value(entitlement: string): EntitlementValue | undefined
   /** Calls the listener with each new state. @returns what ends it */
   subscribe(listener: (state: State) => void): () => void
   /** Reads the storage, validates, and goes on validating in the background. @returns the state that was stored */
@@ -104,6 +109,8 @@ export function createClient(options: ClientOptions): Client {
     deactivate: () => run(deactivate),
     startTrial: () => run(startTrial),
     state: () => keeper.state(),
+    has: (name) => has(keeper.state(), name),
+    value: (name) => value(keeper.state(), name),
     subscribe: (listener: Listener) => keeper.subscribe(listener),
     async start() {
       await keeper.load()

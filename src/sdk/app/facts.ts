@@ -1,11 +1,7 @@
 import { isField, isRecord, isSeconds, type Place } from '../keyset.ts'
-import { type Lease, verifyLease } from '../lease.ts'
 import { licenseKeyHash } from '../license-key.ts'
-import { type Refusal, verifyRefusal } from '../refusal.ts'
 import { verifySettings } from '../settings.ts'
-
-/** What the server has signed about the license on this device: the newer of its last lease and its last refusal. */
-export type Proof = Lease | Refusal
+import { type Proof, verifyProof } from './proof.ts'
 
 export type HeldLicense = {
   key: string
@@ -106,25 +102,13 @@ const keysFrom = (value: unknown): Facts['keys'] =>
 function licenseFrom(value: unknown, place: Place, keys: Facts['keys']): HeldLicense | undefined {
   if (!isRecord(value) || !isField(value.key) || !isField(value.instanceId)) return undefined
   const { key, instanceId, proof, expiresAt } = value
-  const holder = { ...place, licenseKeyHash: licenseKeyHash(key), instanceId }
+  const verified = verifyProof(proof, { ...place, licenseKeyHash: licenseKeyHash(key), instanceId }, keys)
   return {
     key,
     instanceId,
-    proof: proofFrom(proof, holder, keys),
+    proof: 'proof' in verified ? verified.proof : undefined,
     expiresAt: isSeconds(expiresAt) ? expiresAt : null,
   }
-}
-
-/** Whether it is over is decided later, with the time. */
-function proofFrom(
-  value: unknown,
-  holder: Parameters<typeof verifyLease>[1],
-  keys: Facts['keys'],
-): Proof | undefined {
-  const lease = verifyLease(value, holder, { keys }, 0)
-  if (lease.ok) return lease.lease
-  const refusal = verifyRefusal(value, holder, { keys })
-  return refusal.ok ? refusal.refusal : undefined
 }
 
 /** A trial length that was signed is taken from its signed answer, not from what stands beside it. */

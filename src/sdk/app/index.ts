@@ -3,8 +3,9 @@
  * browsers, Electron, Node, Deno and workers.
  */
 export { type Client, type ClientOptions, createClient, type Outcome } from './client.ts'
-export { type Facts, factsFrom, newFacts, type Proof, textOf } from './facts.ts'
+export { type Facts, factsFrom, newFacts, textOf } from './facts.ts'
 export type { DeviceIdentity, Identify } from './identity.ts'
 export type { Clock, Fetch, Storage } from './ports.ts'
 export type { Problem, ProblemCode } from './problem.ts'
-export { memoryStorage, type State, stateOf, type WithdrawnReason, webStorage } from './state.ts'
+export type { Proof } from './proof.ts'
+export { has, memoryStorage, type State, stateOf, value, type WithdrawnReason, webStorage } from './state.ts'

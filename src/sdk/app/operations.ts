@@ -31,17 +31,23 @@ const notGenuine = (answered: Answered): Problem =>
     ? { code: 'not_genuine', message: 'the answer carries no valid signature, or an older one' }
     : problemOf(answered)
 
+/** What an app says of its device to get a lease, and the form of lease that names what it grants with its values. */
+const ofDevice = async ({ identity, telemetry }: Ports) => ({
+  ...(await identity()),
+  ...telemetry,
+  lease_version: 2,
+})
+
 /** Takes a seat for this device, with a key that a person has typed. */
 export async function activate(ports: Ports, key: string): Promise<Failure> {
-  const { calls, keeper, telemetry } = ports
+  const { calls, keeper } = ports
   const { installId, license } = await keeper.load()
   const body = {
     license_key: key,
     instance_name: ports.deviceName ?? `Device ${installId.slice(0, 8)}`,
     free_tier_instance_id: installId,
     instance_id: license?.instanceId,
-    ...(await ports.identity()),
-    ...telemetry,
+    ...(await ofDevice(ports)),
   }
   const judged = await calls.send('activate', body, async (answered) => {
     const instanceId = isRecord(answered.body) ? answered.body.instance_id : undefined
@@ -55,14 +61,13 @@ export async function activate(ports: Ports, key: string): Promise<Failure> {
 
 /** Asks for a newer lease; without a license, for the settings and the trial. */
 export async function validate(ports: Ports): Promise<Failure> {
-  const { calls, keeper, telemetry } = ports
+  const { calls, keeper } = ports
   const { license } = await keeper.load()
   if (!license) return report(ports)
   const body = {
     license_key: license.key,
     instance_id: license.instanceId,
-    ...(await ports.identity()),
-    ...telemetry,
+    ...(await ofDevice(ports)),
   }
   const judged = await calls.send('validate', body, async (answered) => {
     const taken = await take(ports, answered, license)

@@ -1,3 +1,5 @@
+import { ownIn } from '../keyset.ts'
+import type { EntitlementValue } from '../lease2.ts'
 import type { Facts } from './facts.ts'
 import type { Storage } from './ports.ts'
 
@@ -8,6 +10,8 @@ type Granted = {
   /** Until when the app may go on without reaching the server, in Unix seconds. */
   until: number
   entitlements: readonly string[]
+  /** Of the entitlements that are more than flags: a number or text. {@link value} reads them. */
+  values: Readonly<Record<string, EntitlementValue>>
   /** When the license ends, for display; null when it does not end. Only `until` is signed. */
   licenseExpiresAt: number | null
 }
@@ -71,6 +75,14 @@ export const timeOf = ({ seen }: Pick<Facts, 'seen'>, now: number): number => Ma
 /** The moment at which the state ends by itself, if it does. */
 export const endOf = (state: State): number | undefined => ('until' in state ? state.until : undefined)
 
+/** Whether an app may use what has this name. */
+export const has = (state: State, name: string): boolean =>
+  'entitlements' in state && state.entitlements.includes(name)
+
+/** How much of it an app may use: a number or text, or true when it has no value; undefined when it may not use it. */
+export const value = (state: State, name: string): EntitlementValue | undefined =>
+  'entitlements' in state && has(state, name) ? (ownIn(state.values, name) ?? true) : undefined
+
 type Bare<Variant = State> = Variant extends State ? Omit<Variant, 'clockSetBack'> : never
 
 function ofLicense({ license, settings }: Facts, time: number, failing: boolean): Bare | undefined {
@@ -85,7 +97,8 @@ function ofLicense({ license, settings }: Facts, time: number, failing: boolean)
     return { status: 'revoked', reason: withdrawn(status), at, freeTier }
   }
   if (time > expiresAt) return { status: 'expired', of: 'lease', at: expiresAt, freeTier }
-  const granted = { until: expiresAt, entitlements, licenseExpiresAt: license.expiresAt }
+  const values = 'values' in proof ? proof.values : {}
+  const granted = { until: expiresAt, entitlements, values, licenseExpiresAt: license.expiresAt }
   const kind = status === 'active' ? 'licensed' : 'fallback'
   return failing ? { status: 'offline', license: kind, ...granted } : { status: kind, ...granted }
 }

@@ -1,16 +1,12 @@
 import { isRecord, isSeconds, type Place } from '../keyset.ts'
-import { type Lease, type LeaseRefusal, verifyLease } from '../lease.ts'
 import { licenseKeyHash } from '../license-key.ts'
-import { type RefusalDoubt, verifyRefusal } from '../refusal.ts'
 import { verifySettings } from '../settings.ts'
-import type { Facts, HeldLicense, HeldSettings, Proof } from './facts.ts'
+import type { Facts, HeldLicense, HeldSettings } from './facts.ts'
+import { type Doubt, type Proof, verifyProof } from './proof.ts'
 import { timeOf } from './state.ts'
 
 /** What became of an answer: `fresh` and `same` show that the server was reached, `stale` is an older answer. */
 export type Taken = { facts: Facts; as: 'fresh' | 'same' | 'stale' }
-
-/** Why nothing in an answer can be used. After `unknown_key` the keyset is fetched. */
-export type Doubt = LeaseRefusal | RefusalDoubt
 
 type Held = Pick<HeldLicense, 'key' | 'instanceId'>
 
@@ -27,8 +23,7 @@ export function takeProof(
 ): Taken | { doubt: Doubt } {
   const body = isRecord(answer) ? answer : {}
   const holder = { ...place, licenseKeyHash: licenseKeyHash(key), instanceId }
-  const found =
-    body.refusal === undefined ? leaseIn(body.lease, holder, facts) : refusalIn(body.refusal, holder, facts)
+  const found = verifyProof(body.refusal ?? body.lease2 ?? body.lease, holder, facts.keys)
   if ('doubt' in found) return found
   const { proof } = found
   const held =
@@ -48,20 +43,7 @@ function leftBy({ left, license }: Facts, instanceId?: string): readonly string[
   return license && license.instanceId !== instanceId ? [...left, license.instanceId] : left
 }
 
-const isLease = (proof: Proof): proof is Lease => !('reason' in proof)
-
-type Holder = Parameters<typeof verifyLease>[1]
-
-/** Whether a lease is over is decided with the state: one that is over still says that the server was reached. */
-function leaseIn(value: unknown, holder: Holder, { keys }: Facts): { proof: Proof } | { doubt: Doubt } {
-  const verified = verifyLease(value, holder, { keys }, 0)
-  return verified.ok ? { proof: verified.lease } : { doubt: verified.reason }
-}
-
-function refusalIn(value: unknown, holder: Holder, { keys }: Facts): { proof: Proof } | { doubt: Doubt } {
-  const verified = verifyRefusal(value, holder, { keys })
-  return verified.ok ? { proof: verified.refusal } : { doubt: verified.reason }
-}
+const isLease = (proof: Proof): proof is Exclude<Proof, { reason: unknown }> => !('reason' in proof)
 
 function ageOf(offered: Proof, held: Proof | undefined, { left, signedAt }: Facts): Taken['as'] {
   if (!held) {

@@ -48,6 +48,29 @@ test('fields of a body have their types', async () => {
   })
 })
 
+test('values of entitlements are numbers, true and text, in quotes where it would be another value', async () => {
+  const { body } = await request('updateKeyType', ['editor', 'pro'], {
+    entitlementValue: [
+      'projects=25',
+      'export=true',
+      'tier=gold',
+      'until=2027-11-21',
+      'label="7"',
+      'no=false',
+    ],
+  })
+  expect(body).toStrictEqual({
+    entitlementValues: {
+      projects: 25,
+      export: true,
+      tier: 'gold',
+      until: '2027-11-21',
+      label: '7',
+      no: false,
+    },
+  })
+})
+
 test('parameters of a path are encoded, and those of a query are text', async () => {
   const shown = await request('getLicense', ['../tokens?x'], { asOf: '3' })
   expect(shown).toMatchObject({ path: '/v1/licenses/..%2Ftokens%3Fx', query: { asOf: '3' } })

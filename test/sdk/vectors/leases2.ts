@@ -87,6 +87,8 @@ const { device: _, ...withoutDevice } = claims
 const { exp: __, ...withoutEnd } = claims
 const otherParts = { board: hash('x'), disk: hash('y'), mac: hash('mac') }
 
+const ofEveryKind = { export: true, projects: 25, rate: -0.5, tier: 'gold', updates: '2027-11-21' }
+
 export function leases2() {
   const cases: Case[] = [
     { name: 'active', valid: true, why: 'everything is as it was signed', token: good, claims },
@@ -94,6 +96,18 @@ export function leases2() {
       ...claims,
       entitlements: { seats: 5, tier: 'gold', export: false },
     }),
+    valid(
+      'kinds of values',
+      'a value is true, a number or text; a date is text',
+      { ...claims, entitlements: ofEveryKind },
+      { entitlements: ofEveryKind },
+    ),
+    valid(
+      'unknown kind of value',
+      'an entitlement is ignored whose value is of another kind',
+      { ...claims, entitlements: { export: true, limits: { projects: 25 }, list: [1], nothing: null } },
+      { entitlements: { export: true } },
+    ),
     valid('unknown claim', 'claims that a verifier does not know are ignored', { ...claims, color: 'blue' }),
     valid('any device', 'the app said nothing of its machine', withoutDevice),
     valid('another machine hash', 'most of the components are equal', {

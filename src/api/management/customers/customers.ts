@@ -262,10 +262,11 @@ function entitlementsRoute(
         summary: "Replace a customer's entitlement overrides; they apply from the next validate",
         description:
           "A license grants its key type's entitlements (or the fallback ones) and those granted to its customer, " +
-          'except those revoked from its customer, whatever the order of the overrides.',
+          'except those revoked from its customer, whatever the order of the overrides. The value of an override replaces that ' +
+          'of the key type; of several, that for the product counts before that for all products, then that which ends first.',
         params: onlyId,
         body: overridesIn,
-        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404) },
+        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404, 422) },
       },
     },
     async (request) => {

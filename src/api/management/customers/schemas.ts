@@ -13,8 +13,15 @@ import { metadataIn, momentIn, momentOut, text } from '../../../http/schemas.ts'
 import { isSearchable } from '../../../vault/people-parts.ts'
 import type { Person } from '../../../vault/subjects.ts'
 
+const value = EntitlementOverride.shape.value.meta({
+  description:
+    'The value of the entitlement, in place of the one of the key type; only with `grant`. Absent leaves that as it is',
+  example: 50,
+})
+
 const overrideOut = EntitlementOverride.omit({ sealedReason: true })
   .extend({
+    value,
     productId: EntitlementOverride.shape.productId.meta({
       description: 'Applies to this product only; absent if it applies to every product',
       example: 'editor',
@@ -84,17 +91,26 @@ export const customerChange = z
   })
   .meta({ example: { name: 'Grace Murray Hopper' } })
 
-const overrideIn = z.strictObject({
-  entitlement: EntitlementOverride.shape.entitlement,
-  effect: EntitlementOverride.shape.effect,
-  productId: EntitlementOverride.shape.productId.meta({
-    description: 'Applies to every product when absent',
-  }),
-  expiresAt: momentIn.optional().meta({
-    description: 'The override has no effect from this time on; may be in the past; truncated to the second',
-  }),
-  reason: text(500).optional().meta({ description: 'A note for people, which is erased with the customer' }),
-})
+const overrideIn = z
+  .strictObject({
+    entitlement: EntitlementOverride.shape.entitlement,
+    effect: EntitlementOverride.shape.effect,
+    value,
+    productId: EntitlementOverride.shape.productId.meta({
+      description: 'Applies to every product when absent',
+    }),
+    expiresAt: momentIn.optional().meta({
+      description:
+        'The override has no effect from this time on; may be in the past; truncated to the second',
+    }),
+    reason: text(500)
+      .optional()
+      .meta({ description: 'A note for people, which is erased with the customer' }),
+  })
+  .refine(({ effect, value }) => effect === 'grant' || value === undefined, {
+    path: ['value'],
+    message: 'only what is granted has a value; leave it out',
+  })
 
 export const overridesIn = z
   .strictObject({

@@ -8,6 +8,7 @@ import { compareMoments } from '../../../history/compare.ts'
 import { readHistory } from '../../../history/entries.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
+import { entitlementValuesOut } from '../../../http/licenses/entitlement-values.ts'
 import { recognizedShape } from '../../../http/licenses/license.ts'
 import { notFound } from '../../../http/problem.ts'
 import { asOf, asOfFrom, asOfIn, momentHelp, pastMoment } from '../../../http/query.ts'
@@ -164,6 +165,7 @@ const explanationOut = z
           example: 1_826_789_400,
         }),
         entitlements: z.array(z.string()),
+        entitlement_values: entitlementValuesOut.optional(),
       })
       .meta({ description: 'What validate returns' }),
     activate: z

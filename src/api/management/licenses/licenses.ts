@@ -119,7 +119,9 @@ function mintRoute(app: ZodApp, ports: MintPorts & Ports<'findProduct'>): void {
       const [person = unknownPerson] = origin.run?.resumed
         ? await ports.subjects.openPeople(tenantId, [license.holder])
         : [{ email: input.email ?? null, name: input.name ?? null }]
-      const view = licenseView({ license, revision: 0, ...keyType, overrides }, person, momentOf(own))
+      const { entitlements, fallbackEntitlements, entitlementValues = {} } = keyType
+      const entitling = { entitlements, fallbackEntitlements, entitlementValues, overrides }
+      const view = licenseView({ license, revision: 0, ...entitling }, person, momentOf(own))
       void reply.code(201)
       return { license: view, licenseKey, receiptUrl: receiptUrl(app.baseUrl, view.id) }
     },

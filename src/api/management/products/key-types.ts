@@ -102,8 +102,9 @@ function changeRoute(app: ZodApp, ports: Ports<'execute' | 'findProduct' | 'now'
         tags: ['Key types'],
         summary: 'Change a key type; omitted fields keep their value',
         description:
-          'Existing licenses keep their device limit and expiry; their entitlements change with the key type. With ' +
-          '`dryRun=true` it answers how many licenses that reaches, and changes nothing.',
+          'Existing licenses keep their device limit and expiry; their entitlements and the values of these change with the key type. ' +
+          'An entitlement that is removed takes its value with it. With `dryRun=true` it answers how many licenses that reaches, ' +
+          'and changes nothing.',
         params: z.strictObject({ productId: SlugInPath, keyTypeId: SlugInPath }),
         body: keyTypeChange,
         response: {

@@ -6,6 +6,7 @@ import {
   defaultKeyType,
   Entitlement,
   Entitlements,
+  EntitlementValues,
   entitlementSet,
   GraceSeconds,
   type KeyType,
@@ -26,6 +27,12 @@ const entitlementsIn = z
     description: 'What its licenses unlock in the app. A set: order and duplicates do not matter',
     example: ['export', 'sync'],
   })
+
+const values = {
+  description:
+    'How much of an entitlement a license grants, by its name: true, a number, or text of up to 200 characters, such as a date',
+  example: { projects: 25, tier: 'gold' },
+}
 
 const deviceLimit = DeviceLimit.nullable().meta({
   description: 'How many devices may have a seat at the same time, for each unit; null is unlimited',
@@ -52,6 +59,10 @@ export const keyTypeOut = z
     onExpiry: OnExpiry,
     entitlements: Entitlements,
     fallbackEntitlements: Entitlements,
+    entitlementValues: EntitlementValues.optional().meta({
+      ...values,
+      description: `${values.description}; absent without any`,
+    }),
     price: Price.extend({ verifiedAt: momentOut.nullable() })
       .nullable()
       .meta({ description: 'The price at Stripe; null if it is not sold there' }),
@@ -78,6 +89,10 @@ const keyTypeFields = z.strictObject({
   entitlements: entitlementsIn,
   fallbackEntitlements: entitlementsIn.meta({
     description: 'What a license still unlocks after a fallback. A set',
+  }),
+  entitlementValues: EntitlementValues.meta({
+    ...values,
+    description: `${values.description}. Each name is in \`entitlements\` or \`fallbackEntitlements\` too; replaces all values`,
   }),
   price: z
     .strictObject({ priceId: text(255) })

@@ -15,6 +15,10 @@ export const usualWords = {
   duration: 'how long a license runs: 30d, 12mo, 1y, or none for ever',
   endpoint: 'to this endpoint',
   entitlements: 'comma-separated',
+  entitlementValues: {
+    option: 'entitlement-value',
+    help: 'name=value; may be repeated; replaces all of them',
+  },
   events: 'comma-separated, such as license.created,license.revoked; all when absent',
   expiringNotice: '{"days": [14, 3]}: how many days before the end its holder is told, or none',
   expiresAt: 'its end: a time, a duration such as 30d, or none',

@@ -1,3 +1,4 @@
+import { valueWritten } from '../../../domain/products/written-values.ts'
 import { wholeNumberIn } from '../../../numbers.ts'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
 import { readBytes, readInput, readJson } from '../input.ts'
@@ -23,6 +24,7 @@ const placeholders: Record<FieldKind, string> = {
   moment: 'time',
   json: 'json',
   pairs: 'name=value',
+  values: 'name=value',
   duration: 'duration',
   secret: 'path',
   file: 'path',
@@ -34,7 +36,7 @@ export const optionHelp = ({ kind, help }: Field): string =>
 
 /**
  * Reads the value of a field from what was typed.
- * @param typed a text; several for `pairs`; true for a flag without a value
+ * @param typed a text; several for `pairs` and `values`; true for a flag without a value
  * @throws CommandMisused when it is not valid
  */
 export async function fieldValue(name: string, field: Field, typed: unknown, now: Date): Promise<unknown> {
@@ -63,6 +65,13 @@ export async function fieldValue(name: string, field: Field, typed: unknown, now
       return readJson(given, what)
     case 'pairs':
       return Object.fromEntries([typed].flat().map((pair) => pairIn(String(pair), what)))
+    case 'values':
+      return Object.fromEntries(
+        [typed].flat().map((pair) => {
+          const [name, value] = pairIn(String(pair), what)
+          return [name, valueWritten(value)]
+        }),
+      )
     case 'file':
       return readBytes(given, what).toString('base64')
     case 'secret':
