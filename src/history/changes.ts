@@ -3,7 +3,7 @@ import type { LicenseEvent } from '../domain/licenses/events.ts'
 import type { License } from '../domain/licenses/license.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
-import { durationWords } from './sentences.ts'
+import type { Duration } from '../domain/products/key-type.ts'
 
 type Value = string | number | null
 
@@ -149,3 +149,7 @@ export function money(amount: number, currency: string): string {
   const format = new Intl.NumberFormat('en', { style: 'currency', currency, ...shown })
   return format.format(amount / 10 ** count)
 }
+
+/** `1 year`, `30 days` */
+export const durationWords = ({ count, unit }: Duration): string =>
+  `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`

@@ -1,7 +1,7 @@
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { changedMarks } from '../domain/licenses/marks.ts'
 import type { Duration } from '../domain/products/key-type.ts'
-import { money } from './changes.ts'
+import { durationWords, money } from './changes.ts'
 
 /**
  * What happened, in words for a customer. What a customer did begins with a verb, for {@link happeningInWords}.
@@ -111,10 +111,6 @@ function refundWords(refund: Extract<LicenseEvent, { type: 'LicenseRefunded' }>[
   const all = totalRefunded === amount ? '' : ` (${money(totalRefunded, currency)} in total)`
   return `${what}: ${money(amount, currency)}${all}${paidLeft ? '; the paid period was removed' : ''}`
 }
-
-/** `1 year`, `30 days` */
-export const durationWords = ({ count, unit }: Duration): string =>
-  `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 
 function endedWords({
   type,

@@ -76,7 +76,7 @@ export const base64url = (bytes: Uint8Array): string =>
     .replace(/=+$/, '')
 
 /** The JSON object in a part of a token; undefined when there is none. */
-export function objectIn(bytes: Uint8Array): Record<string, unknown> | undefined {
+function objectIn(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     return isRecord(value) ? value : undefined

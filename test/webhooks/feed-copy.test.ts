@@ -90,6 +90,24 @@ const identify = (id: string, deviceId: string, mac: string) => {
   const claim = { instanceId: null, installId: null, name: null, identities: [identity] }
   return commandLicense(api.ledger, id, { type: 'IdentifyDevice', deviceId, claim, at: now() })
 }
+/** A device without a network gets a license file, and gives it back. */
+async function carryFile(id: string): Promise<void> {
+  const request = { deviceKey: 'key', nonce: 'nonce', counter: 1 }
+  const claim = { instanceId: null, installId: null, name: 'Mill', identities: [] }
+  const rules = { seconds: day / 1000, perSeatPerYear: 4 }
+  const seat = { instanceId: 'ins_mill', platform: null, claim, atLeast: null, at: now() }
+  const events = await commandLicense(api.ledger, id, {
+    type: 'IssueFile',
+    fileId: 'fil_mill',
+    request,
+    ...rules,
+    ...seat,
+  })
+  const issued = events.find(({ type }) => type === 'LicenseFileIssued')
+  const serial = issued && 'serial' in issued.data ? issued.data.serial : 0
+  const release = { instanceId: 'ins_mill', deviceKey: 'key', serial, at: now() }
+  await commandLicense(api.ledger, id, { type: 'ReleaseFile', ...release })
+}
 const expire = (id: string) => commandLicense(api.ledger, id, { type: 'EndPaidPeriod', at: now() })
 
 async function vendorsLicenses(): Promise<void> {
@@ -103,6 +121,7 @@ async function vendorsLicenses(): Promise<void> {
   for (const deviceId of ['laptop', 'desktop', 'phone']) await activate(edited.id, deviceId)
   for (const mac of ['one', 'two', 'one']) await identify(edited.id, 'laptop', mac)
   await commandLicense(api.ledger, edited.id, { type: 'DeactivateDevice', deviceId: 'phone', at: now() })
+  await carryFile(edited.id)
   await send('PATCH', url, { expiresAt: later(day), metadata: { order: '2' }, reason: 'a favor' })
   await send('PATCH', url, { email: 'eve@example.com', deviceLimit: 9 })
   await send('POST', `${url}/suspend`, { reason: 'unpaid' })

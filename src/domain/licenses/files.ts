@@ -10,7 +10,7 @@ import type { Seats } from './seats.ts'
  * What a device without a network asks with, signed by its own key: each request has a new nonce and a higher counter, so
  * that an old one that somebody kept brings nothing.
  */
-export type FileRequest = { deviceKey: string; nonce: string; counter: number }
+type FileRequest = { deviceKey: string; nonce: string; counter: number }
 
 export type IssueFile = Omit<ActivateInstance, 'type'> & {
   type: 'IssueFile'

@@ -4,7 +4,7 @@ import { findLicense } from '../../../../projections/licenses/queries.ts'
 import { type FilePorts, issueFile, releaseFile } from '../../../commands/devices/files.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { fileStates, stateOfFile } from '../../../domain/licenses/seat-files.ts'
-import { isStorable } from '../../../domain/values.ts'
+import { isPlain, notPlain } from '../../../domain/values.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { notFound } from '../../../http/problem.ts'
@@ -23,7 +23,7 @@ const statement = z
   .string()
   .min(1)
   .max(maxStatementLength)
-  .refine(isStorable, 'must be well-formed text without NUL')
+  .refine((value) => isPlain(value.replaceAll(/[\t\r\n]/g, '')), notPlain)
 
 const fileOut = z
   .object({

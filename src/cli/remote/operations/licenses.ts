@@ -107,6 +107,7 @@ export const licenseCommands = {
   listLicenseFiles: {
     words: 'licenses files',
     summary: 'List the license files of devices without a network',
+    items: 'files',
     columns: {
       FILE: 'fileId',
       DEVICE: 'deviceName',
