@@ -6,7 +6,7 @@ import { maxStatementLength } from '../../signing/device-statements.ts'
 import { textArea, textField } from '../forms/form-fields.ts'
 import { optionalWhole } from '../forms/typed.ts'
 import { moment } from '../frame/moments.ts'
-import { heading } from '../frame/parts.ts'
+import { copyableBlock, heading } from '../frame/parts.ts'
 import { type CarriedFile, changeInput, licenseChange, withReason } from './change.ts'
 import { licensePath } from './paths.ts'
 
@@ -108,7 +108,7 @@ export function fileView(licenseId: string, { text, token, device, endsAt }: Car
   return html`<div class="narrow">
     ${heading('License file', html`For ${device}, good until ${moment(endsAt)}. Only that device accepts it.`)}
     <div class="sheet stack">
-      <pre class="wrapped">${text}</pre>
+      <div class="file-text">${copyableBlock('license file', text)}</div>
       ${qrCode(token, 'The license file as a QR code', 'qr dense')}
       <div class="decide">
         <a class="button" download="keyledger-license.txt" href=${`data:text/plain,${encodeURIComponent(text)}`}>Save as a file</a>

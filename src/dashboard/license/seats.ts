@@ -19,6 +19,8 @@ export type Seats = {
   givenNames: ReadonlyMap<string, string>
   /** The selected device. */
   ofQuestion: string | undefined
+  /** The moment that is shown. */
+  at: string
 }
 
 /** Further free seats are only counted. */
@@ -30,7 +32,7 @@ const maxFree = 12
  * @param freeAddressOf the page that frees its seat; false for members who may not
  */
 export function seatsPicture(
-  { used, limit, taken, ofQuestion, givenNames }: Seats,
+  { used, limit, taken, ofQuestion, givenNames, at }: Seats,
   addressOf: (deviceId: string) => string,
   freeAddressOf: ((deviceId: string) => string) | false,
 ): Html {
@@ -51,7 +53,7 @@ export function seatsPicture(
           ${seat.identifiedBy && html`<span class="sub">Recognized by ${inWords(seat.identifiedBy)}</span>`}
           ${seat.inTwoPlacesAt !== undefined && html`<span class="sub">${badge('warn', 'two machines')} last noticed on ${dayOf(seat.inTwoPlacesAt)}</span>`}
           ${seat.fileEndsAt && html`<span class="sub">License file until ${dayOf(seat.fileEndsAt)}</span>`}
-          ${freeAddressOf && html`<a class="seat-free" href=${freeAddressOf(seat.deviceId)} aria-label=${`Free the seat of ${seat.name === '' ? seat.deviceId : seat.name}`}>Free seat</a>`}
+          ${freeAddressOf && !(seat.fileEndsAt !== undefined && at < seat.fileEndsAt) && html`<a class="seat-free" href=${freeAddressOf(seat.deviceId)} aria-label=${`Free the seat of ${seat.name === '' ? seat.deviceId : seat.name}`}>Free seat</a>`}
         </li>`,
       )}
       ${others > 0 && html`<li class="seat taken">and ${others.toLocaleString('en')} more</li>`}

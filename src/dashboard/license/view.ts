@@ -157,7 +157,12 @@ function statePart(view: View, one: OneLicense): Html {
         'Seats',
         html`<div class="sheet">
           ${seatsPicture(
-            { ...explanation.seats, ofQuestion: question.device, givenNames: one.givenNames },
+            {
+              ...explanation.seats,
+              ofQuestion: question.device,
+              givenNames: one.givenNames,
+              at: explanation.at,
+            },
             (device) => address(license.id, { ...question, device }),
             one.freesSeats &&
               ((device) => `${pathOf(license.id)}/change/free-seat?${new URLSearchParams({ device })}`),

@@ -2,7 +2,7 @@ import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { Unlicensed } from '../../../projections/trials.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import type { ProductSettings } from '../../domain/products/events.ts'
-import type { KeyType } from '../../domain/products/key-type.ts'
+import type { KeyType, OfflineFiles } from '../../domain/products/key-type.ts'
 import type { Release } from '../../domain/products/releases.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
 import { durationWords, money } from '../../history/changes.ts'
@@ -170,11 +170,22 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
   </div>`
 }
 
-/** How long its licenses last, and cover new builds. */
-function termFacts({ duration, startsAt, graceSeconds, updates, onExpiry }: KeyType): [string, string][] {
+const fileWords = ({ maxDays, perSeatPerYear }: OfflineFiles): string =>
+  `${durationWords({ count: maxDays, unit: 'day' })}, ${perSeatPerYear} a year for each device`
+
+/** How long its licenses last, cover new builds, and work without a network. */
+function termFacts({
+  duration,
+  startsAt,
+  graceSeconds,
+  updates,
+  onExpiry,
+  offlineFiles,
+}: KeyType): [string, string][] {
   const more: [string, string][] = [
     ...(graceSeconds ? [['Grace', seconds(graceSeconds)] as [string, string]] : []),
     ...(updates ? [['Updates', durationWords(updates)] as [string, string]] : []),
+    ...(offlineFiles ? [['License files', fileWords(offlineFiles)] as [string, string]] : []),
   ]
   if (duration === null) return [['Duration', 'perpetual'], ...more]
   const from = startsAt === 'first_activation' ? ' from the first activation' : ''
