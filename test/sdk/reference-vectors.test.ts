@@ -16,6 +16,7 @@ import {
   verifyRefusal,
   verifySettings,
 } from '../../src/sdk/index.ts'
+import { readFile } from '../../src/sdk/offline/read.ts'
 import { verifyWebhook } from '../../src/sdk/server/index.ts'
 import { vectorFiles } from './vectors/main.ts'
 
@@ -58,6 +59,16 @@ test.each(leases2.cases.map((one) => [one.name, one] as const))(
     if (one.entitlements) expect(found.ok && found.lease.entitlements).toStrictEqual(one.entitlements)
   },
 )
+
+const files = Signed.extend({ device, nonce: z.string(), releasedSerial: z.int() }).parse(
+  read('license-files.json'),
+)
+test.each(files.cases.map((one) => [one.name, one] as const))('license file: %s', (_, one) => {
+  const { tenantId, productId, keyset, now, nonce, licenseKeyHash, releasedSerial: released } = files
+  const facts = { seed: '', counter: 1, asked: { nonce, licenseKeyHash }, released, seen: 0 }
+  const given = { place: { tenantId, productId }, keyset, device: files.device }
+  expect(readFile(String(one.token), facts, given, now)).toMatchObject(expectedOf(one))
+})
 
 const refusals = Signed.parse(read('refusals.json'))
 test.each(refusals.cases.map((one) => [one.name, one] as const))('refusal: %s', (_, one) => {

@@ -51,10 +51,10 @@ export function fileView(visit: Visit, licenseId: string, { seat, file, text, to
     <div class="sheet stack">
       <div class="actions">
         <a class="button" download="license.txt" href=${`data:text/plain,${encodeURIComponent(text)}`}>${say('fileSave')}</a>
-        <a class="button second" href=${`${home}/licenses/${licenseId}`}>${say('back')}</a>
+        <a class="button second" href=${`${home}/licenses/${licenseId}`}>${say('fileBack')}</a>
       </div>
-      <pre class="carried">${text}</pre>
       ${qrCode(token, say('fileScan'))}
+      <pre class="carried">${text}</pre>
     </div>
   </section>`
 }

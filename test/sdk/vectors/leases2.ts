@@ -12,16 +12,16 @@ import {
   stranger,
 } from './keys.ts'
 
-const time = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+export const time = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 const hash = (what: string) => Buffer.from(sha256(what), 'hex').toString('base64url')
 
 /** What the machine is that the cases are checked on. */
-const device = {
+export const device = {
   machineHash: hash('machine'),
   components: { board: hash('board'), disk: hash('disk'), mac: hash('mac') },
 }
 
-const claims = {
+export const claims = {
   iat: time(now - 6400),
   nbf: time(now - 92_800),
   exp: time(now + 598_400),
@@ -47,7 +47,7 @@ function encoded(parts: readonly Buffer[]): Buffer {
 
 type Signing = { by?: typeof key; kid?: string; in?: typeof place; kind?: string }
 
-function tokenOf(
+export function tokenOf(
   message: unknown,
   { by = key, kid = by.kid, in: at = place, kind = 'v4.public.' }: Signing = {},
 ) {

@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { leases2 } from './leases2.ts'
+import { licenseFiles } from './license-files.ts'
 import { keys, licenseKeys, webhooks } from './other.ts'
 import { leases, refusals, settings } from './signed.ts'
 
@@ -16,6 +17,7 @@ export const vectorFiles = (): Record<string, string> =>
     Object.entries({
       leases: leases(),
       leases2: leases2(),
+      'license-files': licenseFiles(),
       refusals: refusals(),
       settings: settings(),
       keys: keys(),

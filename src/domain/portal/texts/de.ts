@@ -110,7 +110,8 @@ export const de: Record<PortalTextKey, string> = {
   notPossible: 'Das ist für diese Lizenz zurzeit nicht möglich. Bitte schreiben Sie an den Support.',
 
   filesTitle: 'Ein Rechner ohne Netz?',
-  filesLead: 'Die App darauf erstellt eine Anfrage. Hier erhalten Sie die Lizenzdatei, die sie beantwortet.',
+  filesLead:
+    'Die App auf dem Rechner erstellt eine Anfrage. Hier erhalten Sie die Lizenzdatei, die sie beantwortet.',
   filesLink: 'Lizenzdatei erhalten',
   fileTitle: 'Lizenzdatei',
   fileHow:
@@ -120,6 +121,7 @@ export const de: Record<PortalTextKey, string> = {
   fileButton: 'Weiter',
   fileFor: 'Für {name}, gültig bis {date}. Nur dieses Gerät nimmt sie an.',
   fileSave: 'Als Datei speichern',
+  fileBack: 'Zurück zur Lizenz',
   fileScan: 'Die Lizenzdatei als QR-Code',
   fileWrong: 'Das ist kein Text dieser App, oder er ist nicht vollständig. Fügen Sie ihn ganz ein.',
   fileOther:

@@ -102,7 +102,7 @@ export const en = {
   notPossible: 'This is not possible for this license now. Please write to support.',
 
   filesTitle: 'A machine without a network?',
-  filesLead: 'The app on it makes a request. Here you get the license file that answers it.',
+  filesLead: 'The app on the machine makes a request. Here you get the license file that answers it.',
   filesLink: 'Get a license file',
   fileTitle: 'License file',
   fileHow:
@@ -112,6 +112,7 @@ export const en = {
   fileButton: 'Continue',
   fileFor: 'For {name}, good until {date}. Only this device accepts it.',
   fileSave: 'Save as a file',
+  fileBack: 'Back to the license',
   fileScan: 'The license file as a QR code',
   fileWrong: 'This is no text of this app, or it is not complete. Paste all of it.',
   fileOther:
