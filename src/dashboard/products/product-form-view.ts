@@ -93,7 +93,7 @@ const customerFields = (form: FilledForm): Html => html`<div class="stack">
   ${textField(form, {
     name: 'expiringDays',
     label: 'Email before the expiry',
-    hint: 'How many days before a license expires its holder is told, for example 14, 3. They are told of the expiry too. Leave empty for no such emails.',
+    hint: 'How many days before a license expires its holder gets an email, for example 14, 3. There is one at the expiry, too. Leave empty for no such emails.',
     required: false,
     maxlength: 60,
   })}

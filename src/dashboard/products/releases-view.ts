@@ -62,8 +62,8 @@ export function releasesFormView(
             ${textArea(form, {
               name: 'releases',
               label: 'Releases',
-              hint: html`One per line: version, when it was built, channel, address. For example
-                <code>3.4.1 2026-11-21T09:30:00Z stable https://acme.example/3.4.1</code>. A day alone is its midnight in UTC;
+              hint: html`One per line: version, when it was built, channel, address. For
+                example <code>3.4.1 2026-11-21T09:30:00Z stable https://acme.example/3.4.1</code>. A day alone is its midnight in UTC;
                 the channel is <code>stable</code> when it is left out.`,
               rows: 12,
               required: false,

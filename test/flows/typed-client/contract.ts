@@ -32,4 +32,7 @@ export const calledByOthers = new Set([
   'metrics',
   'receiveGumroadResource',
   'receiveOwnStripeEvent',
+  // They take what a device has signed.
+  'createLicenseFile',
+  'releaseLicenseFile',
 ])

@@ -6,6 +6,7 @@ import {
   getLicenseHistory,
   getPortal,
   getProductMail,
+  getWithdrawnFiles,
   getWorkspace,
   listLicenseFiles,
   listLicenses,
@@ -78,9 +79,9 @@ const compared = await compareLicense({ path, query: { from: '0', to: '1' } })
 expect('two of its moments are compared', compared.data, ({ comparison }) => comparison.from.sequence === 0)
 const files = await listLicenseFiles({ path })
 expect('it has no license files', files.data, (answer) => answer.files.length === 0)
-const fileOf = await createLicenseFile({ path, body: { request: 'no request' } })
+const fileOf = await createLicenseFile({ path, body: { request: 'no request' }, throwOnError: false })
 expect('a text that is no request is refused', fileOf.error, ({ error }) => error.includes('request'))
-const backOf = await releaseLicenseFile({ path, body: { release: 'no release' } })
+const backOf = await releaseLicenseFile({ path, body: { release: 'no release' }, throwOnError: false })
 expect('a text that is no release is refused', backOf.error, ({ error }) => error.includes('release'))
 const evidence = await getEvidence({ path, parseAs: 'blob' })
 expect('its evidence is an archive', evidence.data as Blob | undefined, ({ size }) => size > 0)
@@ -116,6 +117,13 @@ expect(
   'it keeps its id',
   workspace.data,
   (answer) => answer.workspace.tenantId === renamed.data?.workspace.tenantId,
+)
+
+const withdrawn = await getWithdrawnFiles({
+  path: { tenantId: workspace.data?.workspace.tenantId ?? '', productId: 'editor' },
+})
+expect('the list of withdrawn files is signed', withdrawn.data, (answer) =>
+  answer.withdrawn.includes('v4.public.'),
 )
 
 await rehearsed((query) => setPortal({ query, body: { enabled: true } }))
