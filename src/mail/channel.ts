@@ -1,9 +1,6 @@
 import { readContents } from '../../projections/deliveries/content.ts'
 import { findLicense } from '../../projections/licenses/queries.ts'
 import { findMail } from '../../projections/mails.ts'
-import { findOpenPortal } from '../../projections/portal.ts'
-import { findSaleOfLicense } from '../../projections/sales/queries.ts'
-import { findTenant } from '../../projections/tenants.ts'
 import { openKeptKey } from '../commands/licenses/keys.ts'
 import { isSendable } from '../commands/licenses/send-key.ts'
 import { momentOf } from '../commands/origin.ts'
@@ -14,12 +11,11 @@ import { mailedKeyName, saleKeyName } from '../domain/licenses/keys.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import { writeEndMail } from '../domain/mails/end-mail.ts'
 import type { MailSettings } from '../domain/mails/events.ts'
-import { type MailFacts, writeMail } from '../domain/mails/template.ts'
-import { portalUrl } from '../domain/portal/portal.ts'
-import { findKeyType } from '../domain/products/product.ts'
+import { type MailFacts, type WrittenMail, writeMail } from '../domain/mails/template.ts'
 import { licenseStream } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import type { DeliveryChannel } from '../webhooks/channel.ts'
+import { aboutLicense } from './about-license.ts'
 import { endMailFactsOf } from './end-mail.ts'
 import type { Attachment, MailProblem, Sending } from './mailer.ts'
 
@@ -43,52 +39,62 @@ export function createMailChannel(ports: MailPorts, baseUrl: string): DeliveryCh
       if (!license) throw new Error(`the license ${licenseId} is not known yet`)
       const { settings } = await findMail(ports.db, tenantId, license.productId)
       if (!settings.enabled) return unwanted
-      if (delivery.event === 'license.expiring' || delivery.event === 'license.expired')
-        return sendEndMail(ports, { delivery, license, settings, baseUrl }, begin)
-      const keyMail = await keyMailRequestOf(ports, delivery)
-      const facts = await factsOf(ports, delivery, license, keyMail, baseUrl)
-      if (!facts) return unwanted
-      const { mailer, mailbox, from } = ports.mailing
-      const attachments = settings.receipt ? await receiptOf(ports, licenseId) : []
-      const written = { ...facts, receipt: attachments.length > 0 }
-      const mail = writeMail(settings, written, from, keyMail ? 'asked' : 'sale')
+      const write = isOfEndMail(delivery) ? endMailOf : keyMailOf
+      const written = await write(ports, { delivery, license, settings, baseUrl })
+      if (!written) return unwanted
+      const { mailer, mailbox } = ports.mailing
       await begin()
-      const sending = await mailer.send({
-        ...mail,
-        ...(attachments.length > 0 && { attachments }),
-        tenantId,
-        deliveryId,
-        at: momentOf(ports),
-      })
+      const sending = await mailer.send({ ...written.mail, tenantId, deliveryId, at: momentOf(ports) })
       // Erased while the mail was being sent: the erasure found no mail to remove yet.
       if (mailbox && !(await isReadable(ports, license))) await mailbox.remove(tenantId, deliveryId)
-      const { licenseKey, customer } = written
-      return resultOf(sending, [licenseKey, customer.email, customer.name])
+      return resultOf(sending, written.secrets)
     },
   }
 }
 
-type EndMail = {
+type ToWrite = {
   delivery: KnownDelivery
   license: IssuedLicense
   settings: MailSettings
   baseUrl: string
 }
 
-async function sendEndMail(
+/** `secrets`: what an excerpt of the mail server's answer must not contain. */
+type Written = {
+  mail: WrittenMail & { attachments?: Attachment[] }
+  secrets: readonly (string | null)[]
+}
+
+const isOfEndMail = ({ event }: KnownDelivery): boolean =>
+  event === 'license.expiring' || event === 'license.expired'
+
+/** @returns undefined when there is nothing to tell any more */
+async function endMailOf(
   ports: MailPorts,
-  { delivery, license, settings, baseUrl }: EndMail,
-  begin: () => Promise<void>,
-): Promise<AttemptResult> {
-  const { tenantId, deliveryId } = delivery
-  const at = momentOf(ports)
-  const facts = await endMailFactsOf(ports, delivery, license, baseUrl, at)
-  if (!facts) return unwanted
-  const { mailer, mailbox, from } = ports.mailing
-  await begin()
-  const sending = await mailer.send({ ...writeEndMail(settings, facts, from), tenantId, deliveryId, at })
-  if (mailbox && !(await isReadable(ports, license))) await mailbox.remove(tenantId, deliveryId)
-  return resultOf(sending, [facts.customer.email, facts.customer.name])
+  { delivery, license, settings, baseUrl }: ToWrite,
+): Promise<Written | undefined> {
+  const facts = await endMailFactsOf(ports, delivery, license, baseUrl, momentOf(ports))
+  if (!facts) return undefined
+  const { email, name } = facts.customer
+  return { mail: writeEndMail(settings, facts, ports.mailing.from), secrets: [email, name] }
+}
+
+/** @returns undefined when the key must not be sent any more */
+async function keyMailOf(
+  ports: MailPorts,
+  { delivery, license, settings, baseUrl }: ToWrite,
+): Promise<Written | undefined> {
+  const keyMail = await keyMailRequestOf(ports, delivery)
+  const facts = await factsOf(ports, delivery, license, keyMail, baseUrl)
+  if (!facts) return undefined
+  const attachments = settings.receipt ? await receiptOf(ports, license.licenseId) : []
+  const { licenseKey, customer } = facts
+  const complete = { ...facts, receipt: attachments.length > 0 }
+  const mail = writeMail(settings, complete, ports.mailing.from, keyMail ? 'asked' : 'sale')
+  return {
+    mail: { ...mail, ...(attachments.length > 0 && { attachments }) },
+    secrets: [licenseKey, customer.email, customer.name],
+  }
 }
 
 /** The proof that the license is in the signed log. A mail is not held back by a notary that does not run. */
@@ -125,35 +131,28 @@ async function factsOf(
   keyMail: KeyMailRequest | undefined,
   baseUrl: string,
 ): Promise<Omit<MailFacts, 'receipt'> | undefined> {
-  const { tenantId, licenseId } = delivery
+  const { tenantId } = delivery
   const licenseKey = await keyOf(ports, delivery, license, keyMail)
   // A license that was reminted since has another key, which the caller of the remint got.
   if (licenseKey === undefined) return undefined
   if (!(await ports.keyHashing.isOf(tenantId, licenseKey, license.keyHash))) return undefined
-  const [person] = await ports.subjects.openPeople(tenantId, [license.holder])
-  if (!person?.email) return undefined
-  const [product, tenant, portal, sale, sentAgain] = await Promise.all([
-    ports.findProduct(tenantId, license.productId),
-    findTenant(ports.db, tenantId),
-    findOpenPortal(ports.db, tenantId),
-    findSaleOfLicense(ports.db, tenantId, licenseId),
+  const [found, sentAgain] = await Promise.all([
+    aboutLicense(ports, license, baseUrl),
     isSendable(ports, license),
   ])
-  const { productId, keyTypeId, quantity, deviceLimit, expiresAt, startsWith, saleId } = license
+  if (!found) return undefined
+  const { about } = found
+  const { quantity, deviceLimit, expiresAt, startsWith, saleId } = license
   return {
-    customer: { email: person.email, name: person.name },
-    vendorName: tenant?.name ?? tenantId,
-    productName: product?.name ?? productId,
-    keyTypeName: (product && findKeyType(product, keyTypeId)?.name) ?? keyTypeId,
+    ...about,
     licenseKey,
     quantity,
     deviceLimit,
     expiresAt,
     startsWith,
     saleId,
-    language: keyMail?.language ?? sale?.language ?? null,
+    language: keyMail?.language ?? about.language,
     sentAgain,
-    portalUrl: portal ? portalUrl(baseUrl, tenantId) : null,
   }
 }
 

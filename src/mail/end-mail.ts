@@ -1,18 +1,14 @@
 import { readContents } from '../../projections/deliveries/content.ts'
-import { findOpenPortal } from '../../projections/portal.ts'
-import { findSaleOfLicense } from '../../projections/sales/queries.ts'
-import { findTenant } from '../../projections/tenants.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import { isOfEnd } from '../domain/deliveries/outbox.ts'
 import { graceUntilOf } from '../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import { statusAt } from '../domain/licenses/status.ts'
 import type { EndMailFacts } from '../domain/mails/end-mail.ts'
-import { portalUrl } from '../domain/portal/portal.ts'
-import { findKeyType } from '../domain/products/product.ts'
 import { isSubscription } from '../domain/sales/payments.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
+import { aboutLicense } from './about-license.ts'
 
 /**
  * What to tell the holder of a license of its end; undefined when there is nothing to tell any more: it was renewed or stopped
@@ -26,7 +22,7 @@ export async function endMailFactsOf(
   baseUrl: string,
   now: string,
 ): Promise<EndMailFacts | undefined> {
-  const { tenantId, licenseId, productId, keyTypeId, displayKey } = license
+  const { licenseId, displayKey } = license
   const [content] = await readContents(ports.db, [{ licenseId, revision }])
   if (!content || !isOfEnd(content.event)) throw new Error(`${licenseId} tells of no end at ${revision}`)
   const { type, data } = content.event
@@ -35,26 +31,14 @@ export async function endMailFactsOf(
   const isAhead = type === 'LicenseExpiring'
   if (isAhead ? status !== 'active' || now >= data.expiresAt : status !== 'expired' && status !== 'fallback')
     return undefined
-  const [[person], product, tenant, portal, sale] = await Promise.all([
-    ports.subjects.openPeople(tenantId, [license.holder]),
-    ports.findProduct(tenantId, productId),
-    findTenant(ports.db, tenantId),
-    findOpenPortal(ports.db, tenantId),
-    findSaleOfLicense(ports.db, tenantId, licenseId),
-  ])
-  if (!person?.email) return undefined
-  if (isAhead && sale && goesOn(sale)) return undefined
+  const found = await aboutLicense(ports, license, baseUrl)
+  if (!found || (isAhead && found.sale && goesOn(found.sale))) return undefined
   return {
     what: isAhead ? 'expiring' : status === 'fallback' ? 'fellBack' : 'expired',
-    customer: { email: person.email, name: person.name },
-    vendorName: tenant?.name ?? tenantId,
-    productName: product?.name ?? productId,
-    keyTypeName: (product && findKeyType(product, keyTypeId)?.name) ?? keyTypeId,
+    ...found.about,
     displayKey,
     expiresAt: data.expiresAt,
     graceUntil: graceUntilOf(license),
-    portalUrl: portal ? portalUrl(baseUrl, tenantId) : null,
-    language: sale?.language ?? null,
   }
 }
 

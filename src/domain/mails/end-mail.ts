@@ -4,7 +4,7 @@ import { de } from './end-texts/de.ts'
 import { type EndMailText, en } from './end-texts/en.ts'
 import type { MailSettings } from './events.ts'
 import { keyMailText } from './key-mail.ts'
-import { type Correspondent, envelopeOf, type WrittenMail } from './template.ts'
+import { type Correspondent, envelopeOf, oneLine, type WrittenMail } from './template.ts'
 
 const catalogues: Record<PortalLanguage, Readonly<Record<EndMailText, string>>> = { en, de }
 
@@ -45,10 +45,9 @@ export function writeEndMail(
   const say = (text: EndMailText): string =>
     catalogues[language][text].replace(/\{(\w+)\}/g, (written, name: string) => values[name] ?? written)
   const name = (customer.name ?? '').trim()
+  const hello = keyMailText(language, 'hello')
   const content: Part[] = [
-    paragraph(
-      name === '' ? `${keyMailText(language, 'hello')},` : `${keyMailText(language, 'hello')} ${name},`,
-    ),
+    paragraph(name === '' ? `${hello},` : `${hello} ${name},`),
     paragraph(say(what)),
     ...(what === 'expiring' && graceUntil !== null ? [paragraph(say('grace'))] : []),
     { kind: 'facts', facts: [[say('key'), facts.displayKey]] },
@@ -58,7 +57,11 @@ export function writeEndMail(
       : [{ kind: 'link', label: keyMailText(language, 'portalLink'), url: portalUrl } as const]),
     paragraph(facts.vendorName),
   ]
-  const envelope = envelopeOf(settings, facts, sender)
-  const subject = envelope.inHeader(say(`${what}Subject`))
-  return { ...envelope.of, subject, text: asText(content), html: asHtml(language, subject, content) }
+  const subject = oneLine(say(`${what}Subject`))
+  return {
+    ...envelopeOf(settings, facts, sender),
+    subject,
+    text: asText(content),
+    html: asHtml(language, subject, content),
+  }
 }

@@ -93,25 +93,22 @@ export function writeMail(
   const values = valuesOf(facts, language)
   const { subject, text, html } = templatesOf(settings, facts, language, occasion)
   return {
-    ...envelopeOf(settings, facts, sender).of,
+    ...envelopeOf(settings, facts, sender),
     subject: oneLine(fill(subject, values, (value) => value)),
     text: fill(text, values, (value) => value),
     html: html === null ? null : fill(html, values, escapeHtml),
   }
 }
 
-/** Who a mail to a customer is from and to, the same for all of them; `inHeader` makes a text fit for a header. */
+/** Who a mail to a customer is from and to, the same for all of them. */
 export const envelopeOf = (
   settings: MailSettings,
   { customer, vendorName }: Pick<MailFacts, 'customer' | 'vendorName'>,
   sender: Pick<Correspondent, 'email'>,
 ) => ({
-  of: {
-    from: { name: senderName(settings.from?.name ?? null, vendorName), email: sender.email },
-    replyTo: settings.replyTo ?? settings.from?.email ?? null,
-    to: { email: customer.email, name: customer.name && oneLine(customer.name) },
-  },
-  inHeader: oneLine,
+  from: { name: senderName(settings.from?.name ?? null, vendorName), email: sender.email },
+  replyTo: settings.replyTo ?? settings.from?.email ?? null,
+  to: { email: customer.email, name: customer.name && oneLine(customer.name) },
 })
 
 /** The vendor's name is always part of it, so that a vendor cannot write in another vendor's name. */
@@ -200,4 +197,4 @@ function fill(
 const headerText = (value: string): string => oneLine(value.replace(/\p{Cf}+/gu, ''))
 
 /** Header text on one line, so that a customer's text cannot begin a header of its own. */
-const oneLine = (value: string): string => value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+export const oneLine = (value: string): string => value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()

@@ -1,0 +1,50 @@
+import { findOpenPortal } from '../../projections/portal.ts'
+import { findSaleOfLicense } from '../../projections/sales/queries.ts'
+import { findTenant } from '../../projections/tenants.ts'
+import type { IssuedLicense } from '../domain/licenses/license.ts'
+import { portalUrl } from '../domain/portal/portal.ts'
+import type { PortalLanguage } from '../domain/portal/texts.ts'
+import { findKeyType } from '../domain/products/product.ts'
+import type { KnownSale } from '../domain/sales/sale.ts'
+import type { Ports } from '../ports.ts'
+
+/** What every mail about a license says of it and of its holder. */
+export type AboutLicense = {
+  customer: { email: string; name: string | null }
+  vendorName: string
+  productName: string
+  keyTypeName: string
+  portalUrl: string | null
+  /** Of the customer, as far as it is known. */
+  language: PortalLanguage | null
+}
+
+/**
+ * Reads what a mail about a license says of it.
+ * @returns also the sale that the license was issued for; undefined when its person has no address or was erased
+ */
+export async function aboutLicense(
+  ports: Ports<'db' | 'findProduct' | 'subjects'>,
+  { tenantId, licenseId, productId, keyTypeId, holder }: IssuedLicense,
+  baseUrl: string,
+): Promise<{ about: AboutLicense; sale: KnownSale | undefined } | undefined> {
+  const [person] = await ports.subjects.openPeople(tenantId, [holder])
+  if (!person?.email) return undefined
+  const [product, tenant, portal, sale] = await Promise.all([
+    ports.findProduct(tenantId, productId),
+    findTenant(ports.db, tenantId),
+    findOpenPortal(ports.db, tenantId),
+    findSaleOfLicense(ports.db, tenantId, licenseId),
+  ])
+  return {
+    about: {
+      customer: { email: person.email, name: person.name },
+      vendorName: tenant?.name ?? tenantId,
+      productName: product?.name ?? productId,
+      keyTypeName: (product && findKeyType(product, keyTypeId)?.name) ?? keyTypeId,
+      portalUrl: portal ? portalUrl(baseUrl, tenantId) : null,
+      language: sale?.language ?? null,
+    },
+    sale,
+  }
+}
