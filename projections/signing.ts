@@ -96,6 +96,21 @@ export async function listSigningKeys(db: Pool, tenantId: string, now: string): 
   return [...keyStates(keys, await readLeaseLengths(db, tenantId, keys), now), ...prepared]
 }
 
+/** The key that signs for a tenant at the time `now`; undefined before its first one signs. */
+export async function findActiveKey(
+  db: Pool,
+  tenantId: string,
+  now: string,
+): Promise<Omit<SigningKey, 'publicKey'> | undefined> {
+  const { rows } = await db.query<Omit<SigningKey, 'publicKey'>>({
+    name: 'active-signing-key',
+    text: `select kid, secret_name as "secretName", signs_from as "signsFrom" from signing_keys
+           where tenant_id = $1 and signs_from <= $2 order by signs_from desc limit 1`,
+    values: [tenantId, now],
+  })
+  return rows[0]
+}
+
 /** Only the state of a former key depends on lease lengths. */
 async function readLeaseLengths(
   db: Pool,

@@ -4,11 +4,11 @@ import { findTenant } from '../../../projections/tenants.ts'
 import { coalesce } from '../../async/coalesce.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { signingKeyOf } from '../../commands/signing-keys.ts'
-import { sha256 } from '../../credentials/sha256.ts'
 import { keysetSeconds } from '../../domain/signing/signing.ts'
 import { isSlug } from '../../domain/values.ts'
 import { notFound } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
+import { etagOf, hasVersion } from '../../http/unchanged.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 import { answerPreflight } from './edge.ts'
@@ -62,9 +62,8 @@ export function keysetRoute(
         ? [await signingKeyOf(ports, tenantId, cause)]
         : found.keys.filter(({ status }) => status !== 'retired')
       const body = { keys: Object.fromEntries(keys.map(({ kid, publicKey }) => [kid, publicKey])) }
-      const etag = `"${sha256(JSON.stringify(body)).slice(0, 32)}"`
-      reply.header('cache-control', `public, max-age=${keysetSeconds}`).header('etag', etag)
-      if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
+      const version = { etag: etagOf(JSON.stringify(body)), seconds: keysetSeconds }
+      if (hasVersion(request, reply, version)) return reply.code(304).send()
       return body
     },
   )

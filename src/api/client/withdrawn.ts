@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { listWithdrawn } from '../../../projections/licenses/files.ts'
+import { findActiveKey } from '../../../projections/signing.ts'
 import { coalesce } from '../../async/coalesce.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { signingKeyOf } from '../../commands/signing-keys.ts'
-import { sha256 } from '../../credentials/sha256.ts'
 import { isSlug } from '../../domain/values.ts'
 import { notFound } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
+import { etagOf, hasVersion } from '../../http/unchanged.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 import { armored } from '../../signing/armor.ts'
+import type { ActiveKey } from '../../signing/signer.ts'
 import { signWithdrawn } from '../../signing/withdrawn.ts'
 import { answerPreflight } from './edge.ts'
 import { clientPlace } from './schemas.ts'
@@ -58,28 +60,38 @@ export function withdrawnRoute(
     async (request, reply) => {
       const { tenantId, productId } = request.params
       const place = { tenantId, productId }
-      const files = isSlug(tenantId) && isSlug(productId) ? await find(place) : undefined
-      if (!files) throw notFound('product')
-      const key = await signingKeyOf(ports, tenantId, { requestId: request.id, actor: 'system:withdrawn' })
-      const etag = `"${sha256(JSON.stringify([key.kid, files])).slice(0, 32)}"`
-      reply.header('cache-control', `public, max-age=${cachedSeconds}`).header('etag', etag)
-      if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
+      const found = isSlug(tenantId) && isSlug(productId) ? await find(place) : undefined
+      if (!found) throw notFound('product')
+      const { files } = found
+      const cause = { requestId: request.id, actor: 'system:withdrawn' }
+      const key = found.key ?? (await signingKeyOf(ports, tenantId, cause))
+      const version = { etag: etagOf(JSON.stringify([key.kid, files])), seconds: cachedSeconds }
+      if (hasVersion(request, reply, version)) return reply.code(304).send()
       const token = await signWithdrawn(ports.signer, key, { ...place, files }, momentOf(ports))
       return { withdrawn: armored('WITHDRAWN', token) }
     },
   )
 }
 
-/** Finds the withdrawn files of a product. Concurrent look-ups share the query: anyone may read the list, as often as they like. */
+/**
+ * Finds the withdrawn files of a product, and the key that signs; none before the tenant's first one. Concurrent look-ups share
+ * the queries: anyone may read the list, as often as they like.
+ */
 function createWithdrawnLookup({ db, findProduct, now }: Ports<'db' | 'findProduct' | 'now'>) {
   return coalesce(async (places: readonly { tenantId: string; productId: string }[]) => {
     const nameOf = ({ tenantId, productId }: (typeof places)[number]) => `${tenantId}/${productId}`
     const distinct = new Map(places.map((place) => [nameOf(place), place]))
-    const found = new Map<string, string[] | undefined>()
+    const found = new Map<string, { files: string[]; key: ActiveKey | undefined } | undefined>()
+    const at = momentOf({ now })
     await Promise.all(
       Array.from(distinct, async ([name, place]) => {
         const product = await findProduct(place.tenantId, place.productId)
-        found.set(name, product && (await listWithdrawn(db, place, momentOf({ now }))))
+        if (!product) return
+        const [files, key] = await Promise.all([
+          listWithdrawn(db, place, at),
+          findActiveKey(db, place.tenantId, at),
+        ])
+        found.set(name, { files, key })
       }),
     )
     return places.map((place) => found.get(nameOf(place)))

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { sha256 } from '../../credentials/sha256.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { spend } from '../limits/rate-limit.ts'
+import { etagOf, hasVersion } from '../unchanged.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -39,10 +39,10 @@ export function cachedDocument(
   return (request, reply) => {
     if (!cached) {
       const body = make()
-      cached = { body: Buffer.from(body), etag: `"${sha256(body).slice(0, 32)}"` }
+      cached = { body: Buffer.from(body), etag: etagOf(body) }
     }
     const { body, etag } = cached
-    reply.header('etag', etag).header('cache-control', 'public, max-age=60').type(type)
-    return request.headers['if-none-match']?.includes(etag) ? reply.code(304).send() : reply.send(body)
+    reply.type(type)
+    return hasVersion(request, reply, { etag, seconds: 60 }) ? reply.code(304).send() : reply.send(body)
   }
 }
