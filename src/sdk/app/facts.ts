@@ -84,7 +84,8 @@ export function factsFrom(text: string | undefined, place: Place, pinned: Facts[
   }
 }
 
-function parsed(text: string | undefined): unknown {
+/** What was stored as JSON; undefined when it is none. */
+export function parsed(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '')
   } catch {

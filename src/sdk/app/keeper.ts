@@ -1,12 +1,9 @@
 import type { Place } from '../keyset.ts'
 import { type Facts, factsFrom, newFacts, textOf } from './facts.ts'
 import type { Clock, Storage } from './ports.ts'
-import { randomId } from './ports.ts'
+import { noticeSeconds, randomId } from './ports.ts'
 import { endOf, type State, stateOf } from './state.ts'
 import { notice } from './take.ts'
-
-/** How far the clock goes on before its time is stored. */
-const noticeSeconds = 60
 
 export type Listener = (state: State) => void
 

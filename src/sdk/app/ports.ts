@@ -1,3 +1,5 @@
+import { bytesToHex } from '@noble/hashes/utils.js'
+
 /** Where an app keeps what it has to remember: one text. */
 export type Storage = {
   /** @returns undefined when nothing was written yet */
@@ -36,7 +38,9 @@ export const systemClock: Clock = {
 }
 
 /** A random id of an install: 128 bits in hex. */
-export function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
+export const randomId = (): string => randomHex(16)
+
+export const randomHex = (bytes: number): string => bytesToHex(crypto.getRandomValues(new Uint8Array(bytes)))
+
+/** How far the clock goes on before its time is stored, in seconds. */
+export const noticeSeconds = 60

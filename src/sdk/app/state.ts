@@ -64,13 +64,17 @@ export function stateOf(
 ): State {
   if (!facts) return { status: 'starting', clockSetBack: false }
   const time = timeOf(facts, now)
-  const clockSetBack = now < facts.seen - toleranceSeconds
+  const clockSetBack = isSetBack(facts, now)
   const held = ofLicense(facts, time, failing)
   return { ...(held ?? ofInstall(facts, time, defaultTrialDays)), clockSetBack }
 }
 
 /** The time by which leases and trials end: never before one that was already seen. */
 export const timeOf = ({ seen }: Pick<Facts, 'seen'>, now: number): number => Math.max(seen, now)
+
+/** Whether the clock is behind a time that was seen, by more than a correction. */
+export const isSetBack = ({ seen }: Pick<Facts, 'seen'>, now: number): boolean =>
+  now < seen - toleranceSeconds
 
 /** The moment at which the state ends by itself, if it does. */
 export const endOf = (state: State): number | undefined => ('until' in state ? state.until : undefined)

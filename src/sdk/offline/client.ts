@@ -1,5 +1,6 @@
+import { hexToBytes } from '@noble/hashes/utils.js'
 import { askIdentity, type Identify } from '../app/identity.ts'
-import { type Clock, type Storage, systemClock } from '../app/ports.ts'
+import { type Clock, noticeSeconds, randomHex, type Storage, systemClock } from '../app/ports.ts'
 import { publicKeyOf } from '../ed25519.ts'
 import type { Keyset, Place } from '../keyset.ts'
 import type { LeasedDevice } from '../lease2.ts'
@@ -57,7 +58,11 @@ export function createOfflineClient(options: OfflineOptions): OfflineClient {
 
   const carried = (kind: 'REQUEST' | 'RELEASE', claims: object, { seed }: OfflineFacts): Carried => {
     const assertion = `keyledger:${kind.toLowerCase()}1:${place.tenantId}:${place.productId}`
-    const token = signOwn({ iat: new Date(now() * 1000).toISOString(), ...claims }, assertion, bytesOf(seed))
+    const token = signOwn(
+      { iat: new Date(now() * 1000).toISOString(), ...claims },
+      assertion,
+      hexToBytes(seed),
+    )
     return { text: armored(kind, token), token }
   }
 
@@ -69,7 +74,7 @@ export function createOfflineClient(options: OfflineOptions): OfflineClient {
     },
     async createOfflineRequest(licenseKey) {
       const known = await load()
-      const asked = { nonce: hexOf(randomBytes(16)), licenseKeyHash: licenseKeyHash(licenseKey) }
+      const asked = { nonce: randomHex(16), licenseKeyHash: licenseKeyHash(licenseKey) }
       const counter = known.counter + 1
       // Stored before it is given out, so that a request never repeats a counter.
       await store({ ...known, counter, asked })
@@ -102,9 +107,6 @@ export function createOfflineClient(options: OfflineOptions): OfflineClient {
   }
 }
 
-/** How far the clock goes on before its time is stored. */
-const noticeSeconds = 60
-
 /** What the device remembers and is, and the state that follows. */
 function createMemory({ tenantId, productId, keys, storage, identity, clock = systemClock }: OfflineOptions) {
   const place = { tenantId, productId }
@@ -134,7 +136,7 @@ function createMemory({ tenantId, productId, keys, storage, identity, clock = sy
       storedSeen = facts.seen
       const components = said.device ?? {}
       // A machine that has no id of its own, as some containers, is known by the key in its storage alone.
-      const own = Object.keys(components).length > 0 ? null : base64url(publicKeyOf(bytesOf(facts.seed)))
+      const own = Object.keys(components).length > 0 ? null : base64url(publicKeyOf(hexToBytes(facts.seed)))
       device = { machineHash: said.machine_hash ?? own, components }
       return facts
     },
@@ -151,12 +153,4 @@ function createMemory({ tenantId, productId, keys, storage, identity, clock = sy
   }
 }
 
-const newFacts = (): OfflineFacts => ({ seed: hexOf(randomBytes(32)), counter: 0, released: 0, seen: 0 })
-
-const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length))
-
-const hexOf = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-
-const bytesOf = (hex: string): Uint8Array =>
-  Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+const newFacts = (): OfflineFacts => ({ seed: randomHex(32), counter: 0, released: 0, seen: 0 })

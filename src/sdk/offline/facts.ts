@@ -1,3 +1,4 @@
+import { parsed } from '../app/facts.ts'
 import { isField, isRecord, isSeconds } from '../keyset.ts'
 
 /** All that an app without a network has to remember. What was signed is stored as it came, and verified whenever it is read. */
@@ -32,14 +33,6 @@ export function offlineFactsFrom(text: string | undefined): OfflineFacts | undef
   const asked = fieldsOf(stored.asked, ['nonce', 'licenseKeyHash'])
   const file = fieldsOf(stored.file, ['token', 'nonce', 'licenseKeyHash'])
   return { seed, counter, asked, file, withdrawn: isField(withdrawn) ? withdrawn : undefined, released, seen }
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '')
-  } catch {
-    return undefined
-  }
 }
 
 function fieldsOf<Name extends string>(

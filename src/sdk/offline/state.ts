@@ -1,3 +1,4 @@
+import { isSetBack, timeOf } from '../app/state.ts'
 import type { EntitlementValue } from '../lease2.ts'
 import type { OfflineFacts } from './facts.ts'
 import { type Given, readHeld, readWithdrawn } from './read.ts'
@@ -26,16 +27,12 @@ export type OfflineState = (
   clockSetBack: boolean
 }
 
-/** Corrections of a clock by its time server are no reason to tell anybody. */
-const toleranceSeconds = 300
-
 /**
  * The state that stored facts allow on a machine. It depends on nothing else.
  * @param now Unix seconds by the clock of the device
  */
 export function offlineStateOf(facts: OfflineFacts, given: Given, now: number): OfflineState {
-  const clockSetBack = now < facts.seen - toleranceSeconds
-  return { ...ofFile(facts, given, Math.max(facts.seen, now)), clockSetBack }
+  return { ...ofFile(facts, given, timeOf(facts, now)), clockSetBack: isSetBack(facts, now) }
 }
 
 type Bare<Variant = OfflineState> = Variant extends OfflineState ? Omit<Variant, 'clockSetBack'> : never
