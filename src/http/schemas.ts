@@ -43,6 +43,12 @@ export const graceShape = {
 /** The same time in the format of the log. */
 export const inUtc = (moment: string): string => new Date(moment).toISOString()
 
+/** A moment or a day alone, its midnight in UTC, in the format of the log. */
+export const momentOrDay = z.union([
+  momentIn.transform(inUtc),
+  z.iso.date().transform((day) => `${day}T00:00:00.000Z`),
+])
+
 export const errorBody = z
   .object({ error: z.string().meta({ description: 'For people: what is wrong and what to do' }) })
   .meta({ id: 'Error', description: 'An error; its stable code is in the header `Error-Code`' })

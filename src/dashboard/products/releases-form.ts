@@ -1,9 +1,6 @@
 import { z } from 'zod'
 import { maxReleases, Release, releasesInOrder } from '../../domain/products/releases.ts'
-import { inUtc, momentIn } from '../../http/schemas.ts'
-
-/** A moment as people type it: a day alone is its midnight in UTC. */
-const builtAt = z.union([momentIn.transform(inUtc), z.iso.date().transform((day) => `${day}T00:00:00.000Z`)])
+import { momentOrDay } from '../../http/schemas.ts'
 
 /** Whether each release can be written as a line without a loss; other lists are changed over the API. */
 export const isWritable = (releases: readonly Release[]): boolean =>
@@ -66,7 +63,7 @@ export const ReleasesForm = z.object({
 function releaseIn([version, built, ...others]: readonly string[]): Release | undefined {
   const url = others.find((word) => word.includes('://')) ?? null
   const [channel = 'stable', ...more] = others.filter((word) => word !== url)
-  const at = builtAt.safeParse(built)
+  const at = momentOrDay.safeParse(built)
   if (!at.success || more.length > 0) return undefined
   return Release.safeParse({ version, builtAt: at.data, channel, url }).data
 }

@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import { ReleaseChannel } from '../../domain/products/releases.ts'
 import type { Build } from '../../verdicts/not-covered.ts'
-import { inUtc, momentIn } from '../schemas.ts'
+import { momentOrDay } from '../schemas.ts'
 
 /** The greatest Unix second whose year has four digits. */
 const lastSecond = 253_402_300_799
 
 /** A moment as ISO 8601, its date alone or Unix seconds, in the format of the log. */
 const builtAt = z.union([
-  momentIn.transform(inUtc),
-  z.iso.date().transform((day) => `${day}T00:00:00.000Z`),
+  ...momentOrDay.options,
   z
     .number()
     .min(0)
