@@ -1,26 +1,9 @@
+import type { FilePorts } from '../commands/devices/files.ts'
 import type { Ports } from '../ports.ts'
 import type { Cookies } from './cookies.ts'
 
 /** What the pages of a vendor's customers use. */
-type PortalPorts = Ports<
-  | 'attempts'
-  | 'db'
-  | 'deviceHashing'
-  | 'execute'
-  | 'findProduct'
-  | 'fingerprint'
-  | 'keptKeys'
-  | 'keyHashing'
-  | 'mailing'
-  | 'newId'
-  | 'now'
-  | 'planCapacity'
-  | 'randomBytes'
-  | 'secrets'
-  | 'signer'
-  | 'subjects'
-  | 'usage'
->
+type PortalPorts = FilePorts & Ports<'attempts' | 'fingerprint' | 'keptKeys' | 'mailing' | 'subjects'>
 
 /** What every route of the portal uses. */
 export type PortalContext = {

@@ -111,12 +111,12 @@ describe('the license file of a device without a network', () => {
     expect(wordsOf((await change(id, 'license-file', { request: text, days: '31' })).seen)).toContain(
       'The key type does not allow so many days.',
     )
-    const { seen } = await change(id, 'license-file', { request: text, days: '30' })
+    const { seen } = await change(id, 'license-file', { request: text, days: '30', reason: 'a workshop' })
     expect(wordsOf(seen)).toContain('For Mill 3, good until')
     const [file = ''] =
       /-----BEGIN KEYLEDGER LICENSE[\s\S]*?-----END KEYLEDGER LICENSE-----/.exec(seen.text) ?? []
     expect(await mill.importLicense(file)).toMatchObject({ ok: true })
-    expect(await page(id)).toContain('License file until')
+    expect(await page(id)).toMatch(/License file until .* Reason: a workshop/)
     const { devices } = (await read(id)) as { devices: { deviceId: string }[] }
     const freed = await change(id, 'free-seat', { device: devices[0]?.deviceId ?? '' })
     expect(wordsOf(freed.seen)).toContain('This device has a license file')

@@ -29,20 +29,14 @@ export type FilePorts = Ports<
   | 'randomBytes'
   | 'secrets'
   | 'signer'
+  | 'usage'
 >
 
-type Place = { tenantId: string; licenseId: string }
+/** A license, and why its file is made or taken back. */
+type Place = { tenantId: string; licenseId: string; reason?: string | null | undefined }
 
 /** A license file that was made, as the text that the device takes. */
-export type MadeFile = {
-  productId: string
-  seat: Seat
-  file: SeatFile
-  token: string
-  text: string
-  /** Whether the device took a seat with it. */
-  seated: boolean
-}
+export type MadeFile = { seat: Seat; file: SeatFile; token: string; text: string }
 
 /**
  * Makes a license file from the request of a device, which takes a seat if it has none. The same request gets the same file
@@ -55,7 +49,13 @@ export type MadeFile = {
  */
 export async function issueFile(
   ports: FilePorts,
-  { tenantId, licenseId, request: text, days }: Place & { request: string; days?: number | undefined },
+  {
+    tenantId,
+    licenseId,
+    request: text,
+    days,
+    reason,
+  }: Place & { request: string; days?: number | undefined },
   origin: Origin,
 ): Promise<MadeFile> {
   const at = momentOf(ports)
@@ -64,7 +64,9 @@ export async function issueFile(
   const request = readRequest(text, { tenantId, productId })
   if (!request) throw new Refusal('file_request_unreadable')
   await requireKey(ports, entry, request)
-  const { rules, atLeast } = await rulesFor(ports, entry.license)
+  const allowed = await rulesFor(ports, entry.license)
+  if (!allowed) throw new Refusal('files_off')
+  const { rules, atLeast } = allowed
   if (days !== undefined && days > rules.maxDays) throw new Refusal('file_too_long')
   const key = await signingKeyOf(ports, tenantId, origin)
   await ports.signer.prepare(tenantId, key)
@@ -80,6 +82,7 @@ export async function issueFile(
     request: { deviceKey, nonce, counter },
     seconds: (days ?? rules.maxDays) * 86_400,
     perSeatPerYear: rules.perSeatPerYear,
+    reason,
     at,
   } as const
   const plan = { tenantId, plan: await planOf(ports.db, tenantId) }
@@ -104,30 +107,31 @@ export async function issueFile(
     file,
   }
   const token = await signLease2(ports.signer, key, facts, at)
-  const seated = events.some(({ type }) => type === 'DeviceActivated')
-  return { productId, seat, file, token, text: armored('LICENSE', token), seated }
+  if (events.some(({ type }) => type === 'DeviceActivated'))
+    ports.usage.count(tenantId, productId, 'activations')
+  return { seat, file, token, text: armored('LICENSE', token) }
 }
 
 /**
  * Frees the seat of a device that gives its license file back. Sent twice, it does so once.
- * @returns whether a seat was freed
  * @throws Refusal `license_not_found`, `file_release_unreadable`, what `fileReleased` refuses
  */
 export async function releaseFile(
-  ports: Ports<'db' | 'execute' | 'now'>,
-  { tenantId, licenseId, release: text }: Place & { release: string },
+  ports: Ports<'db' | 'execute' | 'now' | 'usage'>,
+  { tenantId, licenseId, release: text, reason }: Place & { release: string },
   origin: Origin,
-): Promise<{ productId: string; freed: boolean }> {
+): Promise<void> {
   const at = momentOf(ports)
   const { license } = await requireLicense(ports, tenantId, licenseId)
   const { productId } = license
   const release = readRelease(text, { tenantId, productId })
   if (!release) throw new Refusal('file_release_unreadable')
   const { instanceId, deviceKey, serial } = release
-  const command = { type: 'ReleaseFile', instanceId, deviceKey, serial, at } as const
+  const command = { type: 'ReleaseFile', instanceId, deviceKey, serial, reason, at } as const
   const options = { run: origin.run }
   const { events } = await ports.execute(licenses, licenseId, command, causeOf(origin, at), options)
-  return { productId, freed: events.some(({ type }) => type === 'DeviceDeactivated') }
+  if (events.some(({ type }) => type === 'DeviceDeactivated'))
+    ports.usage.count(tenantId, productId, 'deactivations')
 }
 
 /** Whether a text is a request for this license. */
@@ -162,23 +166,16 @@ async function isOfKey(
 
 /** Whether a license may have license files. */
 export const allowFiles = async (ports: Ports<'findProduct'>, license: IssuedLicense): Promise<boolean> =>
-  rulesFor(ports, license).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof Refusal) return false
-      throw error
-    },
-  )
+  (await rulesFor(ports, license)) !== undefined
 
-/** @throws Refusal `files_off` */
+/** What the key type of a license allows; undefined where it allows no license files. */
 async function rulesFor(
   { findProduct }: Ports<'findProduct'>,
   { tenantId, productId, keyTypeId }: IssuedLicense,
-): Promise<{ rules: OfflineFiles; atLeast: number | null }> {
+): Promise<{ rules: OfflineFiles; atLeast: number | null } | undefined> {
   const product = await findProduct(tenantId, productId)
   const rules = product && findKeyType(product, keyTypeId)?.offlineFiles
-  if (!rules) throw new Refusal('files_off')
-  return { rules, atLeast: product.settings.deviceMatch?.atLeast ?? null }
+  return rules ? { rules, atLeast: product.settings.deviceMatch?.atLeast ?? null } : undefined
 }
 
 function madeFor(license: License, nonce: string): { license: IssuedLicense; seat: Seat; file: SeatFile } {

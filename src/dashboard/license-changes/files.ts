@@ -42,11 +42,9 @@ export const newFile = licenseChange({
       inputmode: 'numeric',
       maxlength: 5,
     })}`,
-  async run(ports, about, { request, days }, origin) {
-    const { tenantId, licenseId } = changeInput(about, { reason: undefined })
-    const made = await issueFile(ports, { tenantId, licenseId, request, days: days ?? undefined }, origin)
-    if (made.seated) ports.usage.count(tenantId, made.productId, 'activations')
-    const { text, token, seat, file } = made
+  async run(ports, about, { request, days, ...typed }, origin) {
+    const wanted = { ...changeInput(about, typed), request, days: days ?? undefined }
+    const { text, token, seat, file } = await issueFile(ports, wanted, origin)
     return { licenseFile: { text, token, device: seat.name, endsAt: file.endsAt } }
   },
   problems: {
@@ -83,10 +81,8 @@ export const fileBack = licenseChange({
       hint: 'The text that the app made on the device, from BEGIN to END.',
       rows: 8,
     }),
-  async run(ports, about, { release }, origin) {
-    const { tenantId, licenseId } = changeInput(about, { reason: undefined })
-    const { productId, freed } = await releaseFile(ports, { tenantId, licenseId, release }, origin)
-    if (freed) ports.usage.count(tenantId, productId, 'deactivations')
+  async run(ports, about, { release, ...typed }, origin) {
+    await releaseFile(ports, { ...changeInput(about, typed), release }, origin)
     return undefined
   },
   problems: {

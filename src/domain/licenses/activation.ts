@@ -27,6 +27,9 @@ export type ActivateInstance = {
   at: string
 } & Build
 
+/** The device in a seat says who it is, without asking for the seat. */
+export type IdentifyDevice = { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
+
 export type DeactivateDevice = { type: 'DeactivateDevice'; deviceId: string; at: string } & Why
 
 /** What an activation depends on. */
@@ -73,6 +76,12 @@ export function instanceActivated(
       .flatMap(({ deviceId }) => deactivated(license, { type: 'DeactivateDevice', deviceId, at })),
     ...identified(seat, claim, at),
   ]
+}
+
+/** A device without a seat says nothing that is kept. */
+export function saidWho(license: Seats, { deviceId, claim, at }: IdentifyDevice): LicenseEvent[] {
+  const seat = license.seats.get(deviceId)
+  return seat?.status === 'active' ? identified(seat, claim, at) : []
 }
 
 /** @throws Refusal `seat_has_file` while the device may go on with a license file */

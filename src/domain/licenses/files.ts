@@ -3,6 +3,7 @@ import { type ActivateInstance, instanceActivated, type Seated } from './activat
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { leaseEnd } from './expiry.ts'
 import { recognized } from './identity.ts'
+import { type Why, withReason } from './reasons.ts'
 import { type FilesOfYear, filesWithinYear, isLive, isWithinYear } from './seat-files.ts'
 import type { Seats } from './seats.ts'
 
@@ -19,7 +20,7 @@ export type IssueFile = Omit<ActivateInstance, 'type'> & {
   /** How long the file is good, unless the license ends before. */
   seconds: number
   perSeatPerYear: number
-}
+} & Why
 
 /** A device gives its seat back; its request was signed by the key that its file was made for. */
 export type ReleaseFile = {
@@ -29,7 +30,7 @@ export type ReleaseFile = {
   /** Of the file that is given back. */
   serial: number
   at: string
-}
+} & Why
 
 type WithFiles = Seated & FilesOfYear & Pick<LicenseTerms, 'keyHash'>
 
@@ -54,18 +55,21 @@ export function fileIssued(license: WithFiles, command: IssueFile): LicenseEvent
   if (ofDevice >= perSeatPerYear || ofLicense >= most) throw new Refusal('file_limit_reached')
   const device = seat ?? { deviceId: command.instanceId, instanceId: command.instanceId }
   // The seat may have started its term.
-  const started = seating.find(({ type }) => type === 'LicenseStarted')
-  const term = started && 'expiresAt' in started.data ? { expiresAt: started.data.expiresAt } : {}
-  const endsAt = new Date(leaseEnd({ ...license, ...term }, command.seconds, at) * 1000).toISOString()
+  const start = seating.find((event) => event.type === 'LicenseStarted')
+  const expiresAt = start?.data.expiresAt ?? license.expiresAt
+  const endsAt = new Date(leaseEnd({ ...license, expiresAt }, command.seconds, at) * 1000).toISOString()
   // Two files of a device that are made at once must not have the same serial.
   const serial = Math.max(Date.parse(at) * 1000, (last?.serial ?? 0) + 1)
   const { deviceId, instanceId } = device
   return [
     ...seating,
-    {
-      type: 'LicenseFileIssued',
-      data: { fileId, deviceId, instanceId, keyHash: license.keyHash, ...request, serial, endsAt, at },
-    },
+    ...withReason(
+      {
+        type: 'LicenseFileIssued',
+        data: { fileId, deviceId, instanceId, keyHash: license.keyHash, ...request, serial, endsAt, at },
+      },
+      command,
+    ),
   ]
 }
 
@@ -83,11 +87,11 @@ export function fileReleased(license: Seats, command: ReleaseFile): LicenseEvent
   if (file.releasedAt !== null) return []
   if (file.replacedAt !== null) throw new Refusal('file_release_outdated')
   const { deviceId } = seat
-  const released: LicenseEvent = {
-    type: 'LicenseFileReleased',
-    data: { fileId: file.fileId, deviceId, instanceId, at },
-  }
-  return seat.status === 'active'
-    ? [released, { type: 'DeviceDeactivated', data: { deviceId, instanceId, at } }]
-    : [released]
+  const { fileId } = file
+  return [
+    ...withReason({ type: 'LicenseFileReleased', data: { fileId, deviceId, instanceId, at } }, command),
+    ...(seat.status === 'active'
+      ? [{ type: 'DeviceDeactivated', data: { deviceId, instanceId, at } } as const]
+      : []),
+  ]
 }

@@ -6,7 +6,9 @@ import {
   activated,
   type DeactivateDevice,
   deactivated,
+  type IdentifyDevice,
   instanceActivated,
+  saidWho,
 } from './activation.ts'
 import { type CustomerCommand, decideByCustomer, withFree } from './customer.ts'
 import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
@@ -20,10 +22,9 @@ import {
   type SaleFollowing,
 } from './following.ts'
 import { endOf } from './grace.ts'
-import { identified, identifiedAtFirst } from './identity.ts'
+import { identifiedAtFirst } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
 import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts'
-import type { DeviceClaim } from './marks.ts'
 import { type Noticed, type NoticeExpiry, noNotice, noticed, toldByMail } from './notices.ts'
 import { type Why, withReason } from './reasons.ts'
 import { type FilesOfYear, withFile } from './seat-files.ts'
@@ -57,8 +58,7 @@ export type LicenseCommand =
   | ImportCommand
   | ActivateDevice
   | ActivateInstance
-  /** The device in a seat says who it is, without asking for the seat. */
-  | { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
+  | IdentifyDevice
   | DeactivateDevice
   | IssueFile
   | ReleaseFile
@@ -110,10 +110,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return activated(license, command)
     case 'ActivateInstance':
       return instanceActivated(license, command)
-    case 'IdentifyDevice': {
-      const seat = license.seats.get(command.deviceId)
-      return seat?.status === 'active' ? identified(seat, command.claim, command.at) : []
-    }
+    case 'IdentifyDevice':
+      return saidWho(license, command)
     case 'DeactivateDevice':
       return deactivated(license, command)
     case 'IssueFile':
@@ -137,8 +135,9 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'RenewLicense':
       return renewed(license, command)
     case 'EndPaidPeriod':
+      return ended(license, command)
     case 'NoticeExpiry':
-      return command.type === 'NoticeExpiry' ? noticed(license, command) : ended(license, command)
+      return noticed(license, command)
     case 'LinkCustomer': {
       const { customerId, at } = command
       if (license.customerId === customerId) return []

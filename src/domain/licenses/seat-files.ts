@@ -78,6 +78,7 @@ export function withdrawnFiles(
 }
 
 export const fileStates = ['live', 'replaced', 'released', 'ended', 'withdrawn'] as const
+export type FileState = (typeof fileStates)[number]
 
 /** What a file is worth at a moment. @param ofDevice all files of its device, the newest last */
 export function stateOfFile(
@@ -85,7 +86,7 @@ export function stateOfFile(
   license: Parameters<typeof withdrawnFiles>[1],
   ofDevice: readonly SeatFile[],
   now: string,
-): (typeof fileStates)[number] {
+): FileState {
   if (file.releasedAt !== null) return 'released'
   if (now >= file.endsAt) return 'ended'
   if (withdrawnFiles(ofDevice, license, now).some(({ fileId }) => fileId === file.fileId)) return 'withdrawn'

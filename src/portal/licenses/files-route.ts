@@ -127,11 +127,8 @@ async function answered(
   origin: ReturnType<typeof originOfCustomer>,
 ): Promise<MadeFile | undefined> {
   if (text.includes('KEYLEDGER RELEASE')) {
-    const { productId, freed } = await releaseFile(ports, { tenantId, licenseId, release: text }, origin)
-    if (freed) ports.usage.count(tenantId, productId, 'deactivations')
+    await releaseFile(ports, { tenantId, licenseId, release: text }, origin)
     return undefined
   }
-  const made = await issueFile(ports, { tenantId, licenseId, request: text }, origin)
-  if (made.seated) ports.usage.count(tenantId, made.productId, 'activations')
-  return made
+  return issueFile(ports, { tenantId, licenseId, request: text }, origin)
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { type ListedFile, listFiles } from '../../../../projections/licenses/files.ts'
+import { listFiles } from '../../../../projections/licenses/files.ts'
 import { findLicense } from '../../../../projections/licenses/queries.ts'
 import { type FilePorts, issueFile, releaseFile } from '../../../commands/devices/files.ts'
 import { momentOf } from '../../../commands/origin.ts'
-import { fileStates, stateOfFile } from '../../../domain/licenses/seat-files.ts'
+import { fileStates } from '../../../domain/licenses/seat-files.ts'
 import { isPlain, notPlain } from '../../../domain/values.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
@@ -69,19 +69,31 @@ const releaseIn = z.strictObject({
 })
 
 /** License files: with one, a device goes on without a network. */
-export function licenseFileRoutes(app: ZodApp, ports: FilePorts & Ports<'usage'>): void {
+export function licenseFileRoutes(app: ZodApp, ports: FilePorts): void {
   listRoute(app, ports)
   issueRoute(app, ports)
   releaseRoute(app, ports)
 }
 
-const fileView = (license: Parameters<typeof stateOfFile>[1], files: readonly ListedFile[], now: string) =>
-  files.map((file) => {
-    const { fileId, deviceId, instanceId, deviceName, serial, issuedAt, endsAt } = file
-    const ofDevice = files.filter((each) => each.deviceId === deviceId).toReversed()
-    const state = stateOfFile(file, license, ofDevice, now)
-    return { fileId, deviceId, instanceId, deviceName, state, serial, issuedAt, endsAt }
-  })
+const fileView = ({
+  fileId,
+  deviceId,
+  instanceId,
+  deviceName,
+  state,
+  serial,
+  issuedAt,
+  endsAt,
+}: Awaited<ReturnType<typeof listFiles>>[number]) => ({
+  fileId,
+  deviceId,
+  instanceId,
+  deviceName,
+  state,
+  serial,
+  issuedAt,
+  endsAt,
+})
 
 function listRoute(app: ZodApp, ports: Ports<'db' | 'now'>): void {
   app.get(
@@ -108,13 +120,13 @@ function listRoute(app: ZodApp, ports: Ports<'db' | 'now'>): void {
       const licenseId = requireLicenseId(request.params.id)
       const found = await findLicense(ports.db, tenantId, licenseId)
       if (!found) throw notFound('license')
-      const files = await listFiles(ports.db, tenantId, licenseId)
-      return { files: fileView(found.license, files, momentOf(ports)) }
+      const files = await listFiles(ports.db, found.license, momentOf(ports))
+      return { files: files.map(fileView) }
     },
   )
 }
 
-function issueRoute(app: ZodApp, ports: FilePorts & Ports<'usage'>): void {
+function issueRoute(app: ZodApp, ports: FilePorts): void {
   app.post(
     path,
     {
@@ -153,11 +165,9 @@ function issueRoute(app: ZodApp, ports: FilePorts & Ports<'usage'>): void {
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
       const input = { tenantId, licenseId, ...request.body }
-      const made = await issueFile(runPorts(request, ports), input, runOriginOf(request))
-      if (made.seated) ports.usage.count(tenantId, made.productId, 'activations')
+      const { seat, file, text } = await issueFile(runPorts(request, ports), input, runOriginOf(request))
       reply.code(201)
-      const { seat, file, text: content } = made
-      return { fileId: file.fileId, instanceId: seat.instanceId, endsAt: file.endsAt, file: content }
+      return { fileId: file.fileId, instanceId: seat.instanceId, endsAt: file.endsAt, file: text }
     },
   )
 }
@@ -198,8 +208,7 @@ function releaseRoute(
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
       const input = { tenantId, licenseId, release: request.body.release }
-      const { productId, freed } = await releaseFile(runPorts(request, ports), input, runOriginOf(request))
-      if (freed) ports.usage.count(tenantId, productId, 'deactivations')
+      await releaseFile(runPorts(request, ports), input, runOriginOf(request))
       return { released: true as const }
     },
   )
