@@ -1,10 +1,24 @@
-import { setFlagsFromString } from 'node:v8'
+import { PerformanceObserver } from 'node:perf_hooks'
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+
+/** Two halves of 8 MiB: at 2,000 calls a second it is then collected some ten times a second, instead of two hundred. */
+const largestYoungBytes = 16 * 2 ** 20
 
 /**
- * Keeps the young generation of the heap at its initial size. Under load it would grow to 128 MiB, a third of the
- * process, without making requests faster. It is set here because the process is started without V8 flags.
+ * Lets the young generation of the heap grow, but not without limit. At its initial size of a MiB it is collected in the middle
+ * of most calls, which costs a twentieth of the processor and moves what is about to end into the old generation;
+ * without a limit it takes 64 MiB and more, and no request is faster for it. V8's own limit can only be set by
+ * the flags of the process, which is started without any, so the growth is allowed and forbidden after each collection.
  * @see https://nodejs.org/api/v8.html#v8setflagsfromstringflags
  */
-export function keepHeapSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
+export function limitYoungGeneration(): void {
+  const allow = () => {
+    const factor = youngBytes() < largestYoungBytes ? 2 : 1
+    setFlagsFromString(`--semi-space-growth-factor=${factor}`)
+  }
+  allow()
+  new PerformanceObserver(allow).observe({ entryTypes: ['gc'] })
 }
+
+const youngBytes = (): number =>
+  getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0

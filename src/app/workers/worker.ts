@@ -13,7 +13,7 @@ import { type Config, parseConfig } from '../../config.ts'
 import { takeConnections } from '../../http/listening.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { openApi } from '../api.ts'
-import { keepHeapSmall } from '../heap.ts'
+import { limitYoungGeneration } from '../heap.ts'
 import { createLog } from '../log.ts'
 import { connectNats } from '../server.ts'
 import { readMasterKey } from '../start/master-key-file.ts'
@@ -31,7 +31,7 @@ process.once('disconnect', () => process.exit(0))
 
 type Worker = { drain(): Promise<void>; stop(): Promise<void> }
 
-keepHeapSmall()
+limitYoungGeneration()
 const config = parseConfig(process.env)
 const log = createLog(config.logLevel, { buffered: true, worker: process.pid })
 const start = await startMessage()

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { openDataDirectory } from '../../../infra/local/stack/data-directory.ts'
-import { keepHeapSmall } from '../../app/heap.ts'
+import { limitYoungGeneration } from '../../app/heap.ts'
 import { createLog } from '../../app/log.ts'
 import { type Role, roles } from '../../app/roles.ts'
 import { withRealPort } from '../../app/start/own-address.ts'
@@ -39,7 +39,7 @@ function parseRoles(list: string): Role[] {
  * word, so the first line is printed before.
  */
 async function begin({ roles: ownRoles, workers, name }: ServeOptions): Promise<void> {
-  keepHeapSmall()
+  limitYoungGeneration()
   const given = parseConfig(process.env)
   if (name !== undefined && (given.eventstoreUrl !== undefined || !ownRoles.includes('api')))
     throw new ConfigError(
