@@ -32,7 +32,7 @@ import { limitDocuments } from '../http/openapi/documents.ts'
 import { describeApi, openApiRoute } from '../http/openapi/openapi.ts'
 import { refuseUnknownParameters } from '../http/query.ts'
 import { traceRequests } from '../http/tracing.ts'
-import { compileWhenFirstUsed, validateParts } from '../http/validation.ts'
+import { serializeChecked, validateParts } from '../http/validation.ts'
 import { answerUnknownRoutes } from '../http/wrong-method.ts'
 import type { Limits } from '../limits/limits.ts'
 import { mcpRoute } from '../mcp/route.ts'
@@ -93,7 +93,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   boundConnections(app, connections)
   if (options.tracing) traceRequests(app, options.tracing)
-  app.setValidatorCompiler(validateParts).setSerializerCompiler(compileWhenFirstUsed)
+  app.setValidatorCompiler(validateParts).setSerializerCompiler(serializeChecked)
   boundBodies(app)
   app.decorateRequest('caller', undefined)
   const authority = { ...ports, limits: options.limits }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifySchemaCompiler, RawServerDefault } from 'fastify'
-import { type FastifyZodOpenApiTypeProvider, serializerCompiler } from 'fastify-zod-openapi'
+import { createSerializerCompiler, type FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi'
 import { z } from 'zod'
 import { inputWords, sentenceOf } from '../domain/input-words.ts'
 
@@ -24,16 +24,10 @@ export const validateParts: FastifySchemaCompiler<unknown> = ({ schema, httpPart
 }
 
 /**
- * Compiles the serializer of a response on first use. Most processes use few of the hundreds, and compiling all of
- * them would take a quarter of the start.
+ * Checks an answer against its schema, which leaves out what the schema does not name, and writes it as JSON. Serializers
+ * that are compiled for each schema would take longer to compile than most processes use them.
  */
-export const compileWhenFirstUsed: typeof serializerCompiler = (route) => {
-  let serialize: ReturnType<typeof serializerCompiler> | undefined
-  return (answered) => {
-    serialize ??= serializerCompiler(route)
-    return serialize(answered)
-  }
-}
+export const serializeChecked = createSerializerCompiler({ stringify: JSON.stringify })
 
 /** Input that is refused before it is validated. It is no Problem, so that callers are authenticated first. */
 export class RefusedInput extends Error {

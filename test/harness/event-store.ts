@@ -23,7 +23,7 @@ export async function openTestEventStore(port?: 0): Promise<TestEventStore> {
   if (kind === 'container') return inContainer()
   if (kind === 'process') return inProcess()
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
-  const store = await startEventStore({ directory, port })
+  const store = await startEventStore({ directory, port, durability: 'none' })
   return {
     url: store.url,
     async stop() {

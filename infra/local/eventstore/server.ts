@@ -6,6 +6,7 @@ import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
+import type { Durability } from '../durability.ts'
 import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
 import { gossipHandler, supportedMethodsHandler } from './discovery.ts'
 import { type EventStore, openEventStore } from './engine/event-store.ts'
@@ -33,6 +34,7 @@ export type EventStoreOptions = {
    * there are no passwords, so every user of the machine can connect.
    */
   port?: number | undefined
+  durability?: Durability
 }
 
 export type RunningEventStore = {
@@ -56,8 +58,12 @@ type Binding = {
  *
  * @throws DirectoryInUse when another store uses the directory
  */
-export async function startEventStore({ directory, port }: EventStoreOptions): Promise<RunningEventStore> {
-  const store = await openEventStore(directory)
+export async function startEventStore({
+  directory,
+  port,
+  durability,
+}: EventStoreOptions): Promise<RunningEventStore> {
+  const store = await openEventStore(directory, durability)
   const shutdown = new AbortController()
   let bound: Binding
   let server: Server

@@ -12,12 +12,12 @@ import {
   rmSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import type { Durability } from '../durability.ts'
 import { LocalPostgresError, useAnotherPostgres } from '../errors.ts'
 import { type Account, serverEnvironment } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { lastLines } from './log-file.ts'
 import { isAlive } from './process-table.ts'
-import type { Durability } from './settings.ts'
 
 export type ClusterPlan = {
   readonly directory: string

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { accessSync, closeSync, constants, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Durability } from '../durability.ts'
 import { LocalPostgresError } from '../errors.ts'
 import { makeSocketDirectory, NoSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
 import { type Account, changeOwner, chooseAccount, serverEnvironment } from './account.ts'
@@ -13,7 +14,7 @@ import { type Passwords, readPasswords } from './passwords.ts'
 import { findPostmaster, type Postmaster, removeMisleadingPidFile } from './postmaster.ts'
 import { isAlive, signal, waitUntil } from './process-table.ts'
 import { appRole, isSecured, schemaRole, secure } from './roles.ts'
-import { type Durability, databaseUrl, serverSettings, socketName } from './settings.ts'
+import { databaseUrl, serverSettings, socketName } from './settings.ts'
 
 /** A running embedded Postgres. It keeps running after this process ends, until `stop` is called. */
 export type LocalPostgres = {

@@ -1,7 +1,5 @@
 import { totalmem } from 'node:os'
-
-/** `full` never loses acknowledged data. `none` is for tests that delete the cluster. */
-export type Durability = 'full' | 'none'
+import type { Durability } from '../durability.ts'
 
 const port = 5432
 

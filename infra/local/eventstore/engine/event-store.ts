@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Durability } from '../../durability.ts'
 import { type CommitSignal, createCommitSignal } from '../storage/commit-signal.ts'
 import { type OpenDirectory, openDirectory } from '../storage/database.ts'
 import type { ProposedEvent } from '../storage/event.ts'
@@ -26,8 +27,8 @@ export type EventStore = {
 }
 
 /** @throws DirectoryInUse, EventsMissing */
-export async function openEventStore(path: string): Promise<EventStore> {
-  const directory = openDirectory(path)
+export async function openEventStore(path: string, durability: Durability = 'full'): Promise<EventStore> {
+  const directory = openDirectory(path, durability)
   try {
     return await createEventStore(directory)
   } catch (error) {

@@ -1,6 +1,7 @@
 import { existsSync, linkSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { Durability } from '../../durability.ts'
 import { type Acknowledged, openAcknowledged } from './acknowledged.ts'
 import { findDamage } from './write-ahead-log.ts'
 
@@ -51,7 +52,7 @@ export type OpenDirectory = {
  * @throws DirectoryInUse
  * @throws EventsMissing when the write-ahead log is damaged
  */
-export function openDirectory(directory: string): OpenDirectory {
+export function openDirectory(directory: string, durability: Durability): OpenDirectory {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const lock = lockDirectory(directory)
   const pathOf = (name: string): string => join(directory, name)
@@ -66,7 +67,7 @@ export function openDirectory(directory: string): OpenDirectory {
     keep(writeAheadLog, kept)
     const acknowledged = openAcknowledged(pathOf('acknowledged'))
     const mayBeEmpty = acknowledged.position === 0 || lossAccepted
-    const database = openDatabase(directory, mayBeEmpty)
+    const database = openDatabase(directory, mayBeEmpty, durability)
     const close = (): void => {
       database.close()
       acknowledged.close()
@@ -115,13 +116,13 @@ function lockDirectory(directory: string): DatabaseSync {
 }
 
 /** The exclusive locking mode keeps the WAL index in memory instead of a file. */
-function openDatabase(directory: string, mayBeEmpty: boolean): DatabaseSync {
+function openDatabase(directory: string, mayBeEmpty: boolean, durability: Durability): DatabaseSync {
   const database = new DatabaseSync(join(directory, 'events.sqlite'))
   try {
     database.exec(`
       pragma locking_mode = exclusive;
       pragma journal_mode = wal;
-      pragma synchronous = full;
+      pragma synchronous = ${durability === 'full' ? 'full' : 'off'};
       pragma cache_size = -65536;
       pragma wal_autocheckpoint = 4000;
     `)
