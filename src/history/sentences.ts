@@ -31,6 +31,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return `Renewed until ${momentWords(event.data.expiresAt)}`
     case 'LicenseStarted':
       return `Term started with the first activation; expires on ${momentWords(event.data.expiresAt)}`
+    case 'LicenseRenewalFailed':
+      return failureWords(event.data)
     case 'LicenseExpiring':
       return noticeWords(event.data)
     case 'LicenseExpired':
@@ -119,6 +121,9 @@ function endedWords({
   if (type === 'LicenseFellBack') return 'Paid period ended; the fallback entitlements apply'
   return data.graceUntil === undefined ? 'Expired' : 'Expired, after its grace'
 }
+
+const failureWords = ({ nextAttemptAt }: { nextAttemptAt: string | null }): string =>
+  `Payment for the renewal failed${nextAttemptAt === null ? '' : `; next attempt on ${momentWords(nextAttemptAt)}`}`
 
 const noticeWords = ({ daysBefore: count, expiresAt }: { daysBefore: number; expiresAt: string }): string =>
   `Notice ${durationWords({ count, unit: 'day' })} before its end: expires on ${momentWords(expiresAt)}`
