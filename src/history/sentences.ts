@@ -1,3 +1,4 @@
+import type { EventOfEnd } from '../domain/deliveries/outbox.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { changedMarks } from '../domain/licenses/marks.ts'
 import type { Duration } from '../domain/products/key-type.ts'
@@ -32,12 +33,10 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseStarted':
       return `Term started with the first activation; expires on ${momentWords(event.data.expiresAt)}`
     case 'LicenseRenewalFailed':
-      return failureWords(event.data)
     case 'LicenseExpiring':
-      return noticeWords(event.data)
     case 'LicenseExpired':
     case 'LicenseFellBack':
-      return endedWords(event)
+      return endWords(event)
     case 'LicenseRefunded':
       return refundWords(event.data)
     case 'LicenseReinstated':
@@ -114,12 +113,17 @@ function refundWords(refund: Extract<LicenseEvent, { type: 'LicenseRefunded' }>[
   return `${what}: ${money(amount, currency)}${all}${paidLeft ? '; the paid period was removed' : ''}`
 }
 
-function endedWords({
-  type,
-  data,
-}: Extract<LicenseEvent, { type: 'LicenseExpired' | 'LicenseFellBack' }>): string {
-  if (type === 'LicenseFellBack') return 'Paid period ended; the fallback entitlements apply'
-  return data.graceUntil === undefined ? 'Expired' : 'Expired, after its grace'
+function endWords({ type, data }: EventOfEnd): string {
+  switch (type) {
+    case 'LicenseRenewalFailed':
+      return failureWords(data)
+    case 'LicenseExpiring':
+      return noticeWords(data)
+    case 'LicenseFellBack':
+      return 'Paid period ended; the fallback entitlements apply'
+    case 'LicenseExpired':
+      return data.graceUntil === undefined ? 'Expired' : 'Expired, after its grace'
+  }
 }
 
 const failureWords = ({ nextAttemptAt }: { nextAttemptAt: string | null }): string =>
