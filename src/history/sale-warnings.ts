@@ -22,7 +22,7 @@ export function warningsOf(sale: KnownSale): SaleWarning[] {
 export const failureWarnings = (sale: KnownSale): SaleWarning[] =>
   failedRenewalsOf(sale).map(({ failedAt, nextAttemptAt }) => {
     const next = nextAttemptAt === null ? '' : ` The provider tries again on ${momentWords(nextAttemptAt)}.`
-    const message = `The payment for the renewal failed on ${momentWords(failedAt)}.${next} The license goes on until its end.`
+    const message = `The payment for the renewal failed on ${momentWords(failedAt)}.${next} Unless a payment succeeds, the license ends with what was paid for.`
     return { code: 'renewal_failed', message }
   })
 

@@ -65,12 +65,8 @@ export function writeEndMail(
   const { news, customer, productName, keyTypeName, portalUrl } = facts
   const language = facts.language ?? settings.language
   const { sentences, moments, advice } = textsOf(news)
-  const days = Object.entries(moments).map(([name, moment]) => [name, moment ? dayIn(language, moment) : ''])
-  const values: Readonly<Record<string, string>> = {
-    product: productName,
-    plan: keyTypeName,
-    ...Object.fromEntries(days),
-  }
+  const values: Record<string, string> = { product: productName, plan: keyTypeName }
+  for (const [name, moment] of Object.entries(moments)) if (moment) values[name] = dayIn(language, moment)
   const say = (text: EndMailText): string =>
     catalogues[language][text].replace(/\{(\w+)\}/g, (written, name: string) => values[name] ?? written)
   const name = (customer.name ?? '').trim()
