@@ -1,3 +1,4 @@
+// cspell:ignore fehlgeschlagen Zahlung wird noch einmal versucht
 /**
  * Guarantee: a renewal whose payment failed is told once: to webhooks that name the event, and to the holder by mail where the
  * product tells its customers of the end. It changes no license. No crash, no repetition and no further attempt tells it again.
