@@ -1,9 +1,10 @@
 import { type FurtherItem, itemsOf, type SaleItem } from '../domain/sales/items.ts'
-import type { KnownSale } from '../domain/sales/sale.ts'
+import { failedRenewalsOf, type KnownSale } from '../domain/sales/sale.ts'
+import { momentWords } from './sentences.ts'
 
 /** A warning about a sale for its vendor. The license exists and is in use. */
 export type SaleWarning = {
-  code: 'quantity_exceeded' | 'plan_not_mapped' | 'item_not_mapped'
+  code: 'quantity_exceeded' | 'plan_not_mapped' | 'item_not_mapped' | 'renewal_failed'
   message: string
 }
 
@@ -13,8 +14,17 @@ export function warningsOf(sale: KnownSale): SaleWarning[] {
     ...itemsOf(sale).flatMap(quantityWarnings),
     ...planWarnings(sale),
     ...sale.others.flatMap(itemWarnings),
+    ...failureWarnings(sale),
   ]
 }
+
+/** The renewals whose payment failed and is still to be made. */
+export const failureWarnings = (sale: KnownSale): SaleWarning[] =>
+  failedRenewalsOf(sale).map(({ failedAt, nextAttemptAt }) => {
+    const next = nextAttemptAt === null ? '' : ` The provider tries again on ${momentWords(nextAttemptAt)}.`
+    const message = `The payment for the renewal failed on ${momentWords(failedAt)}.${next} Unless a payment succeeds, the license ends with what was paid for.`
+    return { code: 'renewal_failed', message }
+  })
 
 function planWarnings({ unmappedPlan }: KnownSale): SaleWarning[] {
   if (unmappedPlan === null) return []

@@ -1,3 +1,4 @@
+import type { EventOfEnd } from '../domain/deliveries/outbox.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { changedMarks } from '../domain/licenses/marks.ts'
 import type { Duration } from '../domain/products/key-type.ts'
@@ -31,11 +32,11 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return `Renewed until ${momentWords(event.data.expiresAt)}`
     case 'LicenseStarted':
       return `Term started with the first activation; expires on ${momentWords(event.data.expiresAt)}`
+    case 'LicenseRenewalFailed':
     case 'LicenseExpiring':
-      return noticeWords(event.data)
     case 'LicenseExpired':
     case 'LicenseFellBack':
-      return endedWords(event)
+      return endWords(event)
     case 'LicenseRefunded':
       return refundWords(event.data)
     case 'LicenseReinstated':
@@ -112,13 +113,21 @@ function refundWords(refund: Extract<LicenseEvent, { type: 'LicenseRefunded' }>[
   return `${what}: ${money(amount, currency)}${all}${paidLeft ? '; the paid period was removed' : ''}`
 }
 
-function endedWords({
-  type,
-  data,
-}: Extract<LicenseEvent, { type: 'LicenseExpired' | 'LicenseFellBack' }>): string {
-  if (type === 'LicenseFellBack') return 'Paid period ended; the fallback entitlements apply'
-  return data.graceUntil === undefined ? 'Expired' : 'Expired, after its grace'
+function endWords({ type, data }: EventOfEnd): string {
+  switch (type) {
+    case 'LicenseRenewalFailed':
+      return failureWords(data)
+    case 'LicenseExpiring':
+      return noticeWords(data)
+    case 'LicenseFellBack':
+      return 'Paid period ended; the fallback entitlements apply'
+    case 'LicenseExpired':
+      return data.graceUntil === undefined ? 'Expired' : 'Expired, after its grace'
+  }
 }
+
+const failureWords = ({ nextAttemptAt }: { nextAttemptAt: string | null }): string =>
+  `Payment for the renewal failed${nextAttemptAt === null ? '' : `; next attempt on ${momentWords(nextAttemptAt)}`}`
 
 const noticeWords = ({ daysBefore: count, expiresAt }: { daysBefore: number; expiresAt: string }): string =>
   `Notice ${durationWords({ count, unit: 'day' })} before its end: expires on ${momentWords(expiresAt)}`

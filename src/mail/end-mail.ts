@@ -1,18 +1,18 @@
 import { readContents } from '../../projections/deliveries/content.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
-import { isOfEnd } from '../domain/deliveries/outbox.ts'
-import { graceUntilOf } from '../domain/licenses/grace.ts'
+import { type EventOfEnd, isOfEnd } from '../domain/deliveries/outbox.ts'
+import { endOf, graceUntilOf } from '../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import { statusAt } from '../domain/licenses/status.ts'
-import type { EndMailFacts } from '../domain/mails/end-mail.ts'
+import type { EndMailFacts, EndNews } from '../domain/mails/end-mail.ts'
 import { isSubscription } from '../domain/sales/payments.ts'
-import type { KnownSale } from '../domain/sales/sale.ts'
+import { failedRenewalsOf, type KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
 import { aboutLicense } from './about-license.ts'
 
 /**
- * What to tell the holder of a license of its end; undefined when there is nothing to tell any more: it was renewed or stopped
- * meanwhile, the person was erased, or a subscription goes on that renews it.
+ * What to tell the holder of a license of its end or of a failed renewal; undefined when there is nothing to tell any more: it
+ * was renewed or stopped meanwhile, the person was erased, or a subscription goes on that renews it.
  * @param now the moment at which it is sent
  */
 export async function endMailFactsOf(
@@ -25,21 +25,37 @@ export async function endMailFactsOf(
   const { licenseId, displayKey } = license
   const [content] = await readContents(ports.db, [{ licenseId, revision }])
   if (!content || !isOfEnd(content.event)) throw new Error(`${licenseId} tells of no end at ${revision}`)
-  const { type, data } = content.event
-  if (license.expiresAt !== data.expiresAt) return undefined
-  const status = statusAt(license, now)
-  const isAhead = type === 'LicenseExpiring'
-  if (isAhead ? status !== 'active' || now >= data.expiresAt : status !== 'expired' && status !== 'fallback')
-    return undefined
   const found = await aboutLicense(ports, license, baseUrl)
-  if (!found || (isAhead && found.sale && goesOn(found.sale))) return undefined
-  return {
-    what: isAhead ? 'expiring' : status === 'fallback' ? 'fellBack' : 'expired',
-    ...found.about,
-    displayKey,
-    expiresAt: data.expiresAt,
-    graceUntil: graceUntilOf(license),
+  const news = found && newsOf(content.event, license, found.sale, now)
+  return news && { ...found.about, displayKey, news }
+}
+
+function newsOf(
+  event: EventOfEnd,
+  license: IssuedLicense,
+  sale: KnownSale | undefined,
+  now: string,
+): EndNews | undefined {
+  const status = statusAt(license, now)
+  if (event.type === 'LicenseRenewalFailed') {
+    const failed = sale && failedRenewalsOf(sale).find(({ paymentId }) => paymentId === event.data.paymentId)
+    return failed && status !== 'revoked' && status !== 'suspended'
+      ? { what: 'renewalFailed', ...aheadOf(license, failed, now) }
+      : undefined
   }
+  const { expiresAt } = event.data
+  const isAhead = event.type === 'LicenseExpiring'
+  if (license.expiresAt !== expiresAt || (isAhead && sale && goesOn(sale))) return undefined
+  if (isAhead ? status !== 'active' || now >= expiresAt : status !== 'expired' && status !== 'fallback')
+    return undefined
+  const what = isAhead ? 'expiring' : status === 'fallback' ? 'fellBack' : 'expired'
+  return { what, expiresAt, graceUntil: graceUntilOf(license) }
+}
+
+/** Of what comes after a failed payment, what is still to come. */
+function aheadOf(license: IssuedLicense, { nextAttemptAt }: { nextAttemptAt: string | null }, now: string) {
+  const isToCome = (moment: string | null) => (moment !== null && moment > now ? moment : null)
+  return { nextAttemptAt: isToCome(nextAttemptAt), worksUntil: isToCome(endOf(license)) }
 }
 
 /** Whether the license is paid for by a subscription that has not ended: its next payment renews it. */

@@ -68,6 +68,19 @@ type Happening =
       amount: number
       currency: string
     }
+  /** A payment for a renewal failed. Each attempt may be sent. */
+  | {
+      type: 'renewal_failed'
+      link: string
+      /** The id that the payment has when it succeeds. */
+      paymentId: string
+      /** The end of the period that it was to pay; null where it is not sent. */
+      periodEnd: string | null
+      /** How many attempts have failed; null where it is not sent. */
+      attempt: number | null
+      /** null where it is not sent, and after the last attempt. */
+      nextAttemptAt: string | null
+    }
   | {
       type: 'refunded'
       link: string

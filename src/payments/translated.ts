@@ -66,7 +66,7 @@ const longest = new Map([
 ])
 const longestId = 490
 
-const moments = new Set(['at', 'paidUntil'])
+const moments = new Set(['at', 'paidUntil', 'periodEnd', 'nextAttemptAt'])
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /**

@@ -16,6 +16,7 @@ import type { ParkedReason } from '../domain/sales/events.ts'
 import { itemsOf, type Resolution, type SaleItem } from '../domain/sales/items.ts'
 import { isSubscription } from '../domain/sales/payments.ts'
 import {
+  failedRenewalsOf,
   type ItemOutcome,
   itemPaymentStatus,
   itemRenewals,
@@ -331,7 +332,7 @@ async function followOn(
   { product, terms, proof }: Following,
   origin: Origin,
 ): Promise<boolean> {
-  const { onRefund, onPaidInFull } = product?.settings ?? {}
+  const { onRefund, onPaidInFull, expiringNotice } = product?.settings ?? {}
   const keepRefunded = onRefund === 'keep'
   const at = momentOf(ports)
   const { events } = await ports.execute(
@@ -344,6 +345,11 @@ async function followOn(
       ...itemPaymentStatus(sale, item, { keepRefunded, onPaidInFull }),
       keepRefunded,
       terms,
+      // One mail for the payment, however many licenses it would renew.
+      failed: {
+        renewals: failedRenewalsOf(sale),
+        mail: expiringNotice !== undefined && item.licenseId === sale.licenseId,
+      },
       updates: { paidAt: itemRenewals(sale, item), byKeyType: updatesByKeyType(product) },
       at,
     },

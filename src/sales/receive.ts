@@ -223,6 +223,15 @@ export function factFrom(notification: LaterNotification, payload: string, at: s
         data: { ...common, paymentId, links, paidUntil, amount, currency },
       })
     }
+    case 'renewal_failed': {
+      const { paymentId, attempt } = notification
+      const periodEnd = momentOrNull(notification.periodEnd)
+      const nextAttemptAt = momentOrNull(notification.nextAttemptAt)
+      return SaleFact.parse({
+        type: 'RenewalFailed',
+        data: { ...common, paymentId, periodEnd, attempt, nextAttemptAt },
+      })
+    }
     case 'refunded': {
       const { refundId, amount, currency, full, cumulative = false, lines } = notification
       const payment = notification.payment ?? notification.link

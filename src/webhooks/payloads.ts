@@ -29,6 +29,8 @@ export const whenSent: Record<WebhookEventName, string> = {
   'license.updates_extended': 'A later payment extended the period in which a license covers new builds',
   'license.expiring':
     'A license expires in so many days: by the setting `expiringNotice` of its product, or 14 and 3 days before',
+  'license.renewal_failed':
+    'The payment for the renewal of a license failed: once for each payment, whatever its number of attempts',
 }
 
 const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_826_789_400 })
@@ -135,6 +137,22 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
     days_before: z.int().meta({
       description: 'How many days before the expiry the notice was due; fewer are left if it was late',
       example: 14,
+    }),
+  },
+  'license.renewal_failed': {
+    sale_id: z.string(),
+    payment_id: z.string().meta({
+      description:
+        "The provider's id of the payment, such as of the invoice; of Polar, which sends none, the subscription and the end of the period",
+      example: 'in_1MtHbELkdIwHu7iy',
+    }),
+    attempt: z.int().positive().nullable().meta({
+      description: 'How many attempts had failed; null where the provider does not say',
+      example: 1,
+    }),
+    next_attempt_at: unixSeconds.nullable().meta({
+      description:
+        'When the provider tries again, in Unix seconds; null where it does not say, or does not try again',
     }),
   },
 }

@@ -106,6 +106,11 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
       return { sale_id: event.data.saleId }
     case 'LicenseExpiring':
       return { expires_at: unixSeconds(event.data.expiresAt), days_before: event.data.daysBefore }
+    case 'LicenseRenewalFailed': {
+      const { saleId, paymentId, attempt, nextAttemptAt } = event.data
+      const next = nextAttemptAt && unixSeconds(nextAttemptAt)
+      return { sale_id: saleId, payment_id: paymentId, attempt, next_attempt_at: next }
+    }
     case 'LicenseRenewed':
       return { expires_at: unixSeconds(event.data.expiresAt) }
     default:

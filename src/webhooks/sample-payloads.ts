@@ -42,6 +42,10 @@ function particulars(event: WebhookEventName, created: number): Partial<Payload>
       return { expires_at: created + yearSeconds }
     case 'license.expiring':
       return { expires_at: created + 14 * 86_400, days_before: 14 }
+    case 'license.renewal_failed': {
+      const payment = { sale_id: 'cs_test', payment_id: 'in_test' }
+      return { ...payment, attempt: 1, next_attempt_at: created + 3 * 86_400 }
+    }
     case 'license.updated':
       return termsUntil(created + yearSeconds)
     case 'license.issued':

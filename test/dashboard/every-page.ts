@@ -16,8 +16,8 @@ export async function sellAtAcme({ ledger }: TestApi, { tenantId }: Acme): Promi
   const dispatch = await startDispatch(ledger, {
     channels: { mail: createMailChannel(ledger.ports, 'https://keys.acme.example') },
   })
-  const { sold, refunded } = purchase('ada', { sold: { productId: 'acme-editor' } })
-  for (const notification of [sold(), refunded('re_ada')])
+  const { sold, refunded, failed } = purchase('ada', { sold: { productId: 'acme-editor' } })
+  for (const notification of [sold(), refunded('re_ada'), failed('in_ada')])
     await receiveNotification(ledger.ports, tenantId, notification, '{}', origin)
   await parkedSale(ledger, tenantId)
   return dispatch

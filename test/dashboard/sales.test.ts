@@ -14,7 +14,7 @@ import { pointWebhook, startDispatch, type TestDispatch } from '../harness/dispa
 import { beginning, origin } from '../harness/ledger.ts'
 import { type StandIn, startStandIn } from '../harness/stand-in.ts'
 import { makeProduct } from '../http/samples.ts'
-import { purchase } from '../sales/notifications.ts'
+import { month, purchase } from '../sales/notifications.ts'
 import { openShop, type Shop } from '../sales/shop.ts'
 import { type Client, clientOf } from './client.ts'
 import { makeMember } from './members.ts'
@@ -178,6 +178,26 @@ test('a sale of several items shows each with its license, and what is not mappe
   expect(await owner.post(`${path}/replay`)).toMatchObject({ status: 303, location: path })
   expect(await shown()).toMatch(/pri_icons 3 editor , forever \S+…\S+ /)
   expect(await shown()).not.toContain('not mapped to a key type')
+})
+
+test('a failed renewal is shown with its sale and its license until it is paid', async () => {
+  const { sold, failed, renewed } = purchase('failing')
+  await shop.tell(sold())
+  await shop.tell(failed('in_1', { nextAttemptAt: '2026-04-04T12:00:00.000Z' }))
+  const path = await pathOf('cs_failing')
+  const warning =
+    'The payment for the renewal failed on 2026-04-01 12:00:00 UTC. The provider tries again on 2026-04-04 12:00:00 UTC.'
+  const { text } = await owner.get(path)
+  expect(words(text)).toContain('renewal failed')
+  expect(words(text)).toContain(warning)
+  expect(words(text)).toMatch(/Renewal payment failed in_1, attempt 1, next attempt/)
+  const license = /href="(\/dashboard\/licenses\/lic_\w+)"/.exec(text)?.[1] ?? ''
+  const shown = words((await owner.get(license)).text)
+  expect(shown).toContain(warning)
+  expect(shown).toContain('Payment for the renewal failed; next attempt on 2026-04-04 12:00:00 UTC')
+  await shop.tell(renewed('in_1', month.second))
+  expect(words((await owner.get(path)).text)).not.toContain(warning)
+  expect(words((await owner.get(license)).text)).not.toContain(warning)
 })
 
 test('a test without effect is shown below the sales, with the reason', async () => {

@@ -46,6 +46,17 @@ export function purchase(name: string, own: Partial<Of<'sold'>> = {}) {
       amount: 4900,
       currency: 'usd',
     }),
+    /** @param at when this attempt failed */
+    failed: (paymentId: string, own: Partial<Of<'renewal_failed'>> = {}): Of<'renewal_failed'> => ({
+      ...told(`${paymentId}_failed_${own.attempt ?? 1}`, month.first),
+      type: 'renewal_failed',
+      link: subscription,
+      paymentId,
+      periodEnd: month.second,
+      attempt: 1,
+      nextAttemptAt: null,
+      ...own,
+    }),
     /** @param of the first payment, unless a renewal is named */
     refunded: (refundId: string, amount = 4900, of?: string): Of<'refunded'> => ({
       ...told(refundId),

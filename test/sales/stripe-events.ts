@@ -43,6 +43,20 @@ function contentOf(told: PaymentNotification): { type: string; object: object; b
       }
       return { type: 'invoice.paid', object }
     }
+    case 'renewal_failed': {
+      const object = {
+        id: told.paymentId,
+        object: 'invoice',
+        billing_reason: 'subscription_cycle',
+        amount_paid: 0,
+        currency: 'usd',
+        attempt_count: told.attempt,
+        next_payment_attempt: told.nextAttemptAt && seconds(told.nextAttemptAt),
+        subscription: bare(told.link),
+        lines: { data: [{ period: { end: seconds(told.periodEnd ?? told.at) } }] },
+      }
+      return { type: 'invoice.payment_failed', object }
+    }
     case 'refunded': {
       const object = {
         id: `ch_${told.refundId}`,

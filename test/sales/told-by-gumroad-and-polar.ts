@@ -73,7 +73,9 @@ export function toldByPolar(life: Life): Sent[] {
       const sums = { refunded_amount: refunded - tax, refunded_tax_amount: tax }
       return event('order.refunded', paidAt(number), { ...order, status, ...sums })
     })
-    return [event('order.paid', paidAt(number), order), ...refunds]
+    const subscription = { id: `sub_${name}`, status: 'past_due', current_period_end: paidUntil(number) }
+    const failed = number % 2 === 1 ? [event('subscription.past_due', paidAt(number), subscription)] : []
+    return [...failed, event('order.paid', paidAt(number), order), ...refunds]
   })
   const changes = life.changes.map(({ plan, quantity, paused }, number) =>
     event('subscription.updated', changedAt(life, number), {

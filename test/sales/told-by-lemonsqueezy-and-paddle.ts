@@ -47,6 +47,7 @@ export function toldByLemonSqueezy(life: Life): Sent[] {
       status: 'paid',
       created_at: at,
     }
+    const failed = { ...invoice, status: 'pending', updated_at: at }
     let refunded = 0
     const refunds = refundsOf(fate, amount).flatMap((part) => {
       refunded += part
@@ -64,6 +65,9 @@ export function toldByLemonSqueezy(life: Life): Sent[] {
     })
     const paid = isSubscription
       ? [
+          ...(number % 2 === 1
+            ? [event('subscription_payment_failed', `inv_${name}_${number}`, failed)]
+            : []),
           event('subscription_payment_success', `inv_${name}_${number}`, invoice),
           subscription(
             number === 0 ? 'subscription_created' : 'subscription_updated',
@@ -122,7 +126,13 @@ export function toldByPaddle(life: Life): Sent[] {
     const warned = fate === 'disputed' ? [adjusted('w', 'chargeback_warning', amount)] : []
     const lost = fate === 'lost' || fate === 'won' ? [adjusted('c', 'chargeback', amount)] : []
     const won = fate === 'won' ? [adjusted('r', 'chargeback_reverse', amount)] : []
-    return [event('transaction.completed', at, transaction), ...refunds, ...warned, ...lost, ...won]
+    const unpaid = { ...transaction, payments: [{ status: 'error' }] }
+    const failed =
+      number % 2 === 1
+        ? ['transaction.payment_failed', 'transaction.past_due'].map((type) => event(type, at, unpaid))
+        : []
+    const paid = event('transaction.completed', at, transaction)
+    return [...failed, paid, ...refunds, ...warned, ...lost, ...won]
   })
   const changes = life.changes.map(({ plan, quantity, paused }, number) =>
     event('subscription.updated', changedAt(life, number), {

@@ -67,6 +67,7 @@ function toldOfPayment(life: Life, number: number, event: Event): Sent[] {
       : { parent: { subscription_details: { subscription: `sub_${name}` } } }),
     lines: { data: [{ period: { start: seconds(at), end: seconds(paidUntil(number)) } }] },
   }
+  const failed = { amount_paid: 0, attempt_count: 1, next_payment_attempt: seconds(at) + 86_400 }
   const named = {
     object: 'invoice_payment',
     invoice,
@@ -74,6 +75,7 @@ function toldOfPayment(life: Life, number: number, event: Event): Sent[] {
   }
   return [
     ...(number === 0 ? [event('checkout.session.completed', at, session)] : []),
+    ...(isOld ? [event('invoice.payment_failed', at, { ...paid, ...failed })] : []),
     ...(isSubscription ? [event('invoice.paid', at, paid)] : []),
     ...(isSubscription && !isOld ? [event('invoice_payment.paid', at, named)] : []),
     ...moneyOf(life, number, { payment_intent: payment, ...(isOld && { invoice }) }, event),

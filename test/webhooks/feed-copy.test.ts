@@ -167,6 +167,7 @@ async function soldLicenses(): Promise<void> {
   const ada = purchase('ada')
   await shop.tell(ada.sold())
   await shop.tell(ada.sold())
+  await shop.tell(ada.failed('in_1'))
   await shop.tell(ada.renewed('in_1', month.second))
   await shop.tell(ada.refunded('re_1', 4900, 'in_1'))
   const disputed = purchase('disputed')

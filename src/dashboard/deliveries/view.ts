@@ -30,6 +30,7 @@ const channelNames: Record<Channel, string> = { webhook: 'Webhook', mail: 'Email
 /** What a delivery by mail is called. */
 export const mailWords = ({ event }: Pick<KnownDelivery, 'event'>): string => {
   if (event === 'license.expiring') return 'Email before the expiry'
+  if (event === 'license.renewal_failed') return 'Email about the failed renewal'
   return event === 'license.expired' ? 'Email about the expiry' : 'License key email'
 }
 

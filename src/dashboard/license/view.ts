@@ -4,6 +4,7 @@ import type { KnownSale } from '../../domain/sales/sale.ts'
 import { money } from '../../history/changes.ts'
 import type { Comparison } from '../../history/compare.ts'
 import type { LicenseHistoryEntry } from '../../history/entries.ts'
+import { failureWarnings } from '../../history/sale-warnings.ts'
 import { undatedEnd } from '../../history/sentences.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Refusal } from '../../usage/read-refusals.ts'
@@ -297,6 +298,7 @@ function saleBox({ sale }: OneLicense): Content {
       </p>
       <p class="sub">${providerNames[sale.provider]}, ${moment(sale.receivedAt)}</p>
       <p class="sub"><code>${sale.saleId}</code></p>
+      ${failureWarnings(sale).map(({ message }) => notice('warn', message))}
     </div>`,
   )
 }

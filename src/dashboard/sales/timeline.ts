@@ -96,6 +96,8 @@ function factWords(fact: Fact): Content {
   switch (fact.type) {
     case 'SaleRenewed':
       return entry('Renewed', renewalWords(fact.data))
+    case 'RenewalFailed':
+      return entry('Renewal payment failed', failureWords(fact.data))
     case 'PaymentNamed':
       return entry('Payment identified', fact.data.names.join(', '))
     case 'SubscriptionTold':
@@ -123,6 +125,11 @@ function factWords(fact: Fact): Content {
 function renewalWords({ amount, currency, paidUntil }: DataOf<'SaleRenewed'>): Content {
   const paid = money(amount, currency)
   return paidUntil === null ? paid : html`${paid}, paid until ${moment(paidUntil)}`
+}
+
+function failureWords({ paymentId, attempt, nextAttemptAt }: DataOf<'RenewalFailed'>): Content {
+  const failed = attempt === null ? paymentId : `${paymentId}, attempt ${attempt}`
+  return nextAttemptAt === null ? failed : html`${failed}, next attempt ${moment(nextAttemptAt)}`
 }
 
 function subscriptionWords({ sold, quantity, paused, paidUntil }: DataOf<'SubscriptionTold'>): Content {

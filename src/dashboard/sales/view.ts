@@ -64,6 +64,7 @@ const noticeWords = {
   quantity_exceeded: 'quantity exceeded',
   plan_not_mapped: 'plan not mapped',
   item_not_mapped: 'item not mapped',
+  renewal_failed: 'renewal failed',
 } as const
 
 /** The name of a buyer in lists and headings. */
@@ -224,7 +225,7 @@ const replayForm = (token: string, sale: KnownSale): Html =>
 
 /** The progress of a sale through its five stages. */
 function stages({ sale, displayKeys, deliveries }: OneSale): Html {
-  const mail = deliveries.find(({ channel }) => channel === 'mail')
+  const mail = deliveries.find(({ channel, event }) => channel === 'mail' && event === 'license.created')
   const webhook = deliveries.find(
     ({ channel, event }) => channel === 'webhook' && event === 'license.created',
   )

@@ -25,19 +25,27 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
 const ofWebhooks: ReadonlySet<string> = new Set(WebhookEventName.options)
 const isOfWebhooks = (name: string): name is WebhookEventName => ofWebhooks.has(name)
 
-/** Whether it is about the end of a license, of which its holder may be told. */
-export const isOfEnd = (event: LicenseEvent) =>
-  event.type === 'LicenseExpiring' || event.type === 'LicenseExpired' || event.type === 'LicenseFellBack'
+const mailsOfEnd = {
+  LicenseExpiring: 'license.expiring',
+  LicenseExpired: 'license.expired',
+  LicenseFellBack: 'license.expired',
+  LicenseRenewalFailed: 'license.renewal_failed',
+} as const
+
+/** An event about the end of a license, or about a renewal that failed, of which its holder may be told. */
+export type EventOfEnd = Extract<LicenseEvent, { type: keyof typeof mailsOfEnd }>
+
+export const isOfEnd = (event: LicenseEvent): event is EventOfEnd => event.type in mailsOfEnd
 
 /**
  * The name of the delivery of a mail that the event calls for: with the key, if the license was sold and the buyer's
- * address is known, or its vendor asked for the mail; or about its end, if the product tells its customers. Undefined for
+ * address is known, or its vendor asked for the mail; or about its end or a failed
+ * renewal, if the product tells its customers. Undefined for
  * every other event.
  */
 export function mailNameOf(event: LicenseEvent): DeliveryEventName | undefined {
   if (event.type === 'KeyMailAsked') return 'license.key_mail'
-  if (isOfEnd(event))
-    return event.data.mail && (event.type === 'LicenseExpiring' ? 'license.expiring' : 'license.expired')
+  if (isOfEnd(event)) return event.data.mail && mailsOfEnd[event.type]
   if (event.type !== 'LicenseMinted' || !isSold(event.data)) return undefined
   return (event.data.holder?.email ?? null) === null ? undefined : 'license.created'
 }

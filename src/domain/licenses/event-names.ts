@@ -14,6 +14,7 @@ export const publicNames = {
   CustomerLinked: 'license.linked',
   CustomerUnlinked: 'license.unlinked',
   LicenseRenewed: 'license.renewed',
+  LicenseRenewalFailed: 'license.renewal_failed',
   LicenseStarted: 'license.updated',
   LicenseTermsChanged: 'license.updated',
   UpdatesExtended: 'license.updates_extended',

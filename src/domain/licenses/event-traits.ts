@@ -36,6 +36,7 @@ const traits = {
   LicenseRefunded: ordinary,
   LicenseReinstated: ordinary,
   LicenseRenewed: { ...ordinary, slot: 'renewed', setsEnd: true },
+  LicenseRenewalFailed: { ...ordinary, slot: 'renewal failed', isUse: false },
   LicenseStarted: { ...ordinary, slot: 'started', setsEnd: true },
   SubscriptionEnded: { ...ordinary, slot: 'subscription ended', setsEnd: true },
   LicenseTermsChanged: { ...ordinary, slot: 'terms', setsEnd: true },

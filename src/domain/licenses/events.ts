@@ -179,6 +179,21 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     }),
   }),
   z.object({ type: z.literal('LicenseRenewed'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
+  /** A payment for its renewal failed: recorded once for each payment, whatever its number of attempts. It goes on until its end. */
+  z.object({
+    type: z.literal('LicenseRenewalFailed'),
+    data: z.strictObject({
+      saleId: z.string().min(1),
+      /** The provider's id of the payment. */
+      paymentId: z.string().min(1),
+      /** How many attempts had failed; null where the provider does not tell. */
+      attempt: z.int().min(1).nullable(),
+      /** null where the provider does not tell, and after the last attempt. */
+      nextAttemptAt: Moment.nullable(),
+      mail: toldByMail,
+      at: Moment,
+    }),
+  }),
   /** Its end is near: a notice that the vendor or a webhook wanted so many days before it. */
   z.object({
     type: z.literal('LicenseExpiring'),

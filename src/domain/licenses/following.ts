@@ -1,6 +1,7 @@
 import { sameJson } from '../equality.ts'
 import type { OnExpiry } from '../products/key-type.ts'
 import type { LicenseEvent, LicenseTerms, RevocationCause, SoldTerms } from './events.ts'
+import { type FailedRenewals, newlyFailed } from './failed-renewals.ts'
 import { recordedGrace } from './grace.ts'
 import { type RecordedTerm, recordedTerm, type Term, termIn } from './term.ts'
 import { type PaidUpdates, type Updates, updatesOfNewKeyType, updatesPaidBy } from './updates.ts'
@@ -9,7 +10,7 @@ import { type PaidUpdates, type Updates, updatesOfNewKeyType, updatesPaidBy } fr
 export type SaleFollowing = SaleTerms &
   Term &
   Updates &
-  Pick<LicenseTerms, 'createdAt'> & {
+  Pick<LicenseTerms, 'createdAt' | 'holder'> & {
     graceSeconds: number | null
     revokedAt: string | null
     revokedReason: string | null
@@ -54,6 +55,8 @@ export type DesiredState = {
   terms: SaleTerms | null
   /** What later payments are worth for the updates; undefined where they extend none. */
   updates?: PaidUpdates | undefined
+  /** Renewals whose payment failed and is still to be made. */
+  failed?: FailedRenewals | undefined
   at: string
 }
 
@@ -85,6 +88,7 @@ export function followed(license: SaleFollowing, desired: DesiredState): License
     ...reinstated(license, desired),
     ...refunded(license, desired),
     ...terms,
+    ...newlyFailed(license, desired),
     ...(isExtended ? [{ type: 'UpdatesExtended', data: { saleId, updatesUntil, at } } as const] : []),
     { type: 'SaleFollowed', data: { saleId, through, sold, ...counted, at } },
   ]
@@ -233,6 +237,7 @@ type EventBySale = Extract<
       | 'LicenseReinstated'
       | 'LicenseTermsChanged'
       | 'UpdatesExtended'
+      | 'LicenseRenewalFailed'
       | 'SubscriptionEnded'
       | 'SaleFollowed'
   }
@@ -266,6 +271,8 @@ export function evolveBySale(license: SaleFollowing, event: EventBySale): Partia
     }
     case 'UpdatesExtended':
       return { updatesUntil: event.data.updatesUntil }
+    case 'LicenseRenewalFailed':
+      return {}
     case 'SubscriptionEnded':
       return termIn(event.data)
     case 'SaleFollowed': {

@@ -8,25 +8,53 @@ import { type Correspondent, envelopeOf, oneLine, type WrittenMail } from './tem
 
 const catalogues: Record<PortalLanguage, Readonly<Record<EndMailText, string>>> = { en, de }
 
-/** The contents of a mail about the end of a license. */
+/** What is new: the end is ahead, has come, or leaves the license with fewer features; or a payment that renews it failed. */
+export type EndNews =
+  | {
+      what: 'expiring' | 'expired' | 'fellBack'
+      expiresAt: string
+      /** The end of the grace after that; null without one. */
+      graceUntil: string | null
+    }
+  | {
+      what: 'renewalFailed'
+      /** When the provider tries again; null when that is not known. */
+      nextAttemptAt: string | null
+      /** When the license ends without the payment; null when it has ended, or has no end. */
+      worksUntil: string | null
+    }
+
+/** The contents of a mail about the end of a license, or about a renewal that failed. */
 export type EndMailFacts = {
-  /** Whether it is ahead, has come, or leaves the license with fewer features. */
-  what: 'expiring' | 'expired' | 'fellBack'
+  news: EndNews
   customer: { email: string; name: string | null }
   vendorName: string
   productName: string
   keyTypeName: string
   displayKey: string
-  expiresAt: string
-  /** The end of the grace after that; null without one. */
-  graceUntil: string | null
   portalUrl: string | null
   /** Of the customer, as far as it is known. */
   language: PortalLanguage | null
 }
 
+/** The sentences of a mail, the moments in them, and what the customer can do. */
+function textsOf(news: EndNews) {
+  if (news.what === 'renewalFailed') {
+    const { nextAttemptAt: retry, worksUntil: until } = news
+    const more = [
+      ...(retry === null ? [] : ['retry' as const]),
+      ...(until === null ? [] : ['works' as const]),
+    ]
+    return { sentences: [news.what, ...more], moments: { retry, until }, advice: 'pay' } as const
+  }
+  const { what, expiresAt: date, graceUntil: until } = news
+  const hasGrace = what === 'expiring' && until !== null
+  const sentences = hasGrace ? ([what, 'grace'] as const) : ([what] as const)
+  return { sentences, moments: { date, until }, advice: 'renew' } as const
+}
+
 /**
- * Writes the mail that tells the holder of a license of its end.
+ * Writes the mail that tells the holder of a license of its end, or of a renewal that failed.
  * @param sender the installation's address
  */
 export function writeEndMail(
@@ -34,30 +62,26 @@ export function writeEndMail(
   facts: EndMailFacts,
   sender: Pick<Correspondent, 'email'>,
 ): WrittenMail {
-  const { what, customer, productName, keyTypeName, graceUntil, portalUrl } = facts
+  const { news, customer, productName, keyTypeName, portalUrl } = facts
   const language = facts.language ?? settings.language
-  const values: Readonly<Record<string, string>> = {
-    product: productName,
-    plan: keyTypeName,
-    date: dayIn(language, facts.expiresAt),
-    until: graceUntil === null ? '' : dayIn(language, graceUntil),
-  }
+  const { sentences, moments, advice } = textsOf(news)
+  const values: Record<string, string> = { product: productName, plan: keyTypeName }
+  for (const [name, moment] of Object.entries(moments)) if (moment) values[name] = dayIn(language, moment)
   const say = (text: EndMailText): string =>
     catalogues[language][text].replace(/\{(\w+)\}/g, (written, name: string) => values[name] ?? written)
   const name = (customer.name ?? '').trim()
   const hello = keyMailText(language, 'hello')
   const content: Part[] = [
     paragraph(name === '' ? `${hello},` : `${hello} ${name},`),
-    paragraph(say(what)),
-    ...(what === 'expiring' && graceUntil !== null ? [paragraph(say('grace'))] : []),
+    ...sentences.map((text) => paragraph(say(text))),
     { kind: 'facts', facts: [[say('key'), facts.displayKey]] },
-    paragraph(say('renew')),
+    paragraph(say(advice)),
     ...(portalUrl === null
       ? []
       : [{ kind: 'link', label: keyMailText(language, 'portalLink'), url: portalUrl } as const]),
     paragraph(facts.vendorName),
   ]
-  const subject = oneLine(say(`${what}Subject`))
+  const subject = oneLine(say(`${news.what}Subject`))
   return {
     ...envelopeOf(settings, facts, sender),
     subject,

@@ -74,7 +74,7 @@ export const ProductSettings = z.strictObject({
     })
     .meta({
       description:
-        'When the holder of a license is told by mail that it expires; they are told of the end itself, too. Absent means not at all',
+        'When the holder of a license is told by mail that it expires; they are told of the end itself and of failed payments for renewals, too. Absent means not at all',
     })
     .optional(),
   customerSeatFrees: z

@@ -1,5 +1,6 @@
 import { sameJson } from '../equality.ts'
 import { type Dispute, withDispute } from './disputes.ts'
+import { type FailedRenewal, withFailure } from './failures.ts'
 import type { SaleFact, SaleLine, SoldItem } from './notifications.ts'
 import { compare, earlier, greater, larger, latest, merged, nameOf } from './order.ts'
 
@@ -27,6 +28,7 @@ type Plan = { sold: SoldItem; at: string }
  * |---|---|
  * | refund | the larger amount; full, if it was ever full |
  * | renewal | the later end |
+ * | failed renewal | the last attempt |
  * | dispute | lost, if there are more losses than wins; won, before open |
  * | names of a payment | all of them |
  * | plan, quantity, pause | the latest, by the provider's time |
@@ -34,6 +36,7 @@ type Plan = { sold: SoldItem; at: string }
 export type Facts = {
   refunds: readonly Refund[]
   renewals: readonly Renewal[]
+  failures: readonly FailedRenewal[]
   disputes: readonly Dispute[]
   ends: readonly End[]
   /** Each entry holds all known names of one payment. No name is in two entries. */
@@ -53,6 +56,7 @@ export type Facts = {
 export const noFacts: Facts = {
   refunds: [],
   renewals: [],
+  failures: [],
   disputes: [],
   ends: [],
   names: [],
@@ -73,6 +77,8 @@ export function withFact(facts: Facts, fact: SaleFact): Facts {
       return { ...facts, refunds: withRefund(facts.refunds, fact.data) }
     case 'SaleRenewed':
       return { ...facts, renewals: withRenewal(facts.renewals, fact.data) }
+    case 'RenewalFailed':
+      return { ...facts, failures: withFailure(facts.failures, fact.data) }
     case 'SaleEnded': {
       const { paidUntil, occurredAt, paidInFull = false } = fact.data
       const end = { paidUntil, occurredAt, paidInFull }

@@ -77,6 +77,23 @@ export const SaleFact = z.discriminatedUnion('type', [
       lines: z.array(SaleLine).min(1).optional(),
     }),
   }),
+  /**
+   * A payment for a renewal failed. Each attempt may be reported, under the id that the payment has when it succeeds. It
+   * changes no license.
+   */
+  z.object({
+    type: z.literal('RenewalFailed'),
+    data: z.strictObject({
+      ...common,
+      paymentId: ForeignId,
+      /** The end of the period that it was to pay; null where the provider does not tell. */
+      periodEnd: Moment.nullable(),
+      /** How many attempts have failed; null where the provider does not tell. */
+      attempt: z.int().min(1).nullable(),
+      /** null where the provider does not tell, and after the last attempt. */
+      nextAttemptAt: Moment.nullable(),
+    }),
+  }),
   z.object({ type: z.literal('SaleDisputed'), data: dispute }),
   z.object({ type: z.literal('DisputeWon'), data: dispute }),
   z.object({ type: z.literal('DisputeLost'), data: dispute }),

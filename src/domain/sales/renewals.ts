@@ -1,4 +1,5 @@
 import type { Facts } from './facts.ts'
+import type { FailedRenewal } from './failures.ts'
 import { compare } from './order.ts'
 import { type FirstPayment, paymentsOf } from './payments.ts'
 
@@ -21,4 +22,18 @@ export function renewalsOf(sold: FirstPayment, facts: Facts): string[] {
     coveredUntil = paidUntil ?? coveredUntil
   }
   return renewals
+}
+
+/** The failed renewals that are still to be paid: none of a subscription that has ended. */
+export function unpaidRenewals(sold: FirstPayment, facts: Facts): readonly FailedRenewal[] {
+  if (facts.failures.length === 0 || facts.ends.length > 0) return []
+  const payments = paymentsOf(sold, facts)
+  return facts.failures.filter(
+    ({ paymentId, periodEnd, failedAt }) =>
+      !payments.some(
+        ({ id, paidAt, paidUntil }) =>
+          id === paymentId ||
+          (periodEnd === null ? paidAt > failedAt : paidUntil !== null && paidUntil >= periodEnd),
+      ),
+  )
 }

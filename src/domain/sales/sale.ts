@@ -3,6 +3,7 @@ import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import type { ParkedReason, SaleEvent, SaleFact } from './events.ts'
 import { type Facts, isNew, noFacts, withFact } from './facts.ts'
+import { type FailedRenewal, type FailedSince, withFailedSince } from './failures.ts'
 import {
   type FurtherItem,
   itemsOf,
@@ -15,7 +16,7 @@ import {
   unmappedItem,
   withItem,
 } from './items.ts'
-import { renewalsOf } from './renewals.ts'
+import { renewalsOf, unpaidRenewals } from './renewals.ts'
 import { type PaymentStatus, paymentStatusOf, type SaleRules } from './status.ts'
 
 type Received = Extract<SaleEvent, { type: 'SaleReceived' }>['data']
@@ -35,6 +36,7 @@ export type KnownSale = Omit<
     status: 'parked' | 'received' | 'licensed'
     parked: { reason: ParkedReason; detail: string; at: string } | null
     facts: Facts
+    failedSince: FailedSince
     /** How many facts are recorded; `settledThrough` is how many of them the license reflects. */
     factCount: number
     settledThrough: number
@@ -118,6 +120,21 @@ export const itemRenewals = (
   { ownLinks: links, amount, currency, soldAt, paidUntil, facts }: KnownSale,
   { line }: Pick<SaleItem, 'line'>,
 ): string[] => renewalsOf({ links, amount, currency, soldAt, paidUntil, line }, facts)
+
+/** The renewals whose payment failed and is still to be made, and the number of the fact by which each became known. */
+export const failedRenewalsOf = ({
+  ownLinks: links,
+  amount,
+  currency,
+  soldAt,
+  paidUntil,
+  facts,
+  failedSince,
+}: KnownSale): readonly (FailedRenewal & { fact: number })[] =>
+  unpaidRenewals({ links, amount, currency, soldAt, paidUntil }, facts).map((failed) => ({
+    ...failed,
+    fact: failedSince[failed.paymentId] ?? 0,
+  }))
 
 /** The payment status of the sale as a whole. */
 export const salePaymentStatus = (sale: KnownSale, rules?: SaleRules): PaymentStatus =>
@@ -278,7 +295,9 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
     case 'PlanReviewed':
       return { ...sale, factCount: sale.factCount + 1 }
     default: {
-      const reported = { ...sale, facts: withFact(sale.facts, event), factCount: sale.factCount + 1 }
+      const factCount = sale.factCount + 1
+      const failedSince = withFailedSince(sale.failedSince, event, factCount)
+      const reported = { ...sale, facts: withFact(sale.facts, event), failedSince, factCount }
       return withLinks(reported, linksIn(event))
     }
   }
@@ -327,6 +346,7 @@ function received({
     ...unmappedItem,
     others: othersIn({ items }),
     facts: noFacts,
+    failedSince: {},
     factCount: 0,
     settledThrough: 0,
     unboundLinks: false,

@@ -29,6 +29,7 @@ export const eventsByName = [
   'license.revocation_undone',
   'license.updates_extended',
   'license.expiring',
+  'license.renewal_failed',
 ] as const
 
 /** The events that can be delivered, in the order of the settings page. */

@@ -51,6 +51,30 @@ export async function paidBy(
   }
 }
 
+/**
+ * An invoice for another period whose payment failed. Every attempt is sent with the same invoice, which holds neither their
+ * number nor the time of the next one.
+ * @returns undefined when a required field is missing
+ */
+export function failedBy({ data }: Payload, notificationId: string): Translated | undefined {
+  const invoice = Invoice.safeParse(data.attributes).data
+  const at = momentFrom(invoice?.updated_at ?? invoice?.created_at)
+  if (!invoice || !at) return undefined
+  if (invoice.billing_reason !== 'renewal') return ignored
+  return {
+    type: 'renewal_failed',
+    provider: 'lemonsqueezy',
+    notificationId,
+    test: invoice.test_mode,
+    at,
+    link: `subscription:${invoice.subscription_id}`,
+    paymentId: data.id,
+    periodEnd: null,
+    attempt: null,
+    nextAttemptAt: null,
+  }
+}
+
 /** @returns undefined when a required field is missing */
 export function paymentRefundedBy({ data }: Payload, notificationId: string): Translated | undefined {
   const invoice = Invoice.safeParse(data.attributes).data

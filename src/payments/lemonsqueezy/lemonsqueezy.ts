@@ -13,6 +13,7 @@ export const lemonSqueezy: SigningProvider = {
     'subscription_created',
     'subscription_updated',
     'subscription_payment_success',
+    'subscription_payment_failed',
     'subscription_payment_refunded',
     'subscription_expired',
   ],

@@ -4,7 +4,7 @@ import { maxItems } from '../../domain/sales/events.ts'
 import { ProviderRefused } from '../errors.ts'
 import { hmac, isAmong } from '../signature.ts'
 import { ignored, incomplete, momentFrom, parsedAs, type Translated } from '../translated.ts'
-import { paidBy, paymentRefundedBy } from './invoices.ts'
+import { failedBy, paidBy, paymentRefundedBy } from './invoices.ts'
 import type { OrderItem } from './order-items.ts'
 import { Numeric, Payload, refundOf } from './payload.ts'
 import type { LemonSqueezyReads } from './reads.ts'
@@ -42,6 +42,8 @@ async function translate(
       return refundedBy(payload, notificationId)
     case 'subscription_payment_success':
       return paidBy(payload, notificationId, reads)
+    case 'subscription_payment_failed':
+      return failedBy(payload, notificationId)
     case 'subscription_payment_refunded':
       return paymentRefundedBy(payload, notificationId)
     case 'subscription_created':

@@ -4,6 +4,7 @@ import { ProviderRefused } from '../errors.ts'
 import type { Buyer } from '../notification.ts'
 import { hmac, isAmong, isFresh } from '../signature.ts'
 import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } from '../translated.ts'
+import { failedBy } from './failed-payments.ts'
 
 /**
  * The signature is `ts=…;h1=…`, with more than one `h1` while a secret is replaced.
@@ -61,6 +62,9 @@ async function translate(
   switch (event.event_type) {
     case 'transaction.completed':
       return paidBy(event, common, context)
+    case 'transaction.payment_failed':
+    case 'transaction.past_due':
+      return failedBy(event, common)
     case 'adjustment.created':
     case 'adjustment.updated':
       return adjustedBy(event, common)

@@ -8,6 +8,8 @@ import { translatePaddle, verifyPaddle } from './notification.ts'
 export const paddle: SigningProvider = {
   events: [
     'transaction.completed',
+    'transaction.payment_failed',
+    'transaction.past_due',
     'adjustment.created',
     'adjustment.updated',
     'subscription.updated',

@@ -45,6 +45,8 @@ function translate(event: Event, common: Common): Translated | undefined {
       return refundedBy(event, common)
     case 'subscription.updated':
       return changedBy(event, common)
+    case 'subscription.past_due':
+      return failedBy(event, common)
     case 'subscription.revoked':
       return endedBy(event, common)
     default:
@@ -151,6 +153,26 @@ function changedBy({ data }: Event, common: Common): Translated | undefined {
     ...(product && { sold: { providerProduct: product } }),
     ...(seats && { quantity: seats }),
     ...(paused !== undefined && { paused }),
+  }
+}
+
+/**
+ * The payment for the current period failed. Polar names no order: the period tells one failed payment from the next. One
+ * that is paid for already, such as when the payment for a larger plan failed, is not to be paid again.
+ */
+function failedBy({ data }: Event, common: Common): Translated | undefined {
+  const subscription = Subscription.safeParse(data).data
+  const periodEnd = momentFrom(subscription?.current_period_end)
+  if (!subscription || !periodEnd) return undefined
+  const { id } = subscription
+  return {
+    type: 'renewal_failed',
+    ...common,
+    link: `subscription:${id}`,
+    paymentId: `${id}.${periodEnd}`,
+    periodEnd,
+    attempt: null,
+    nextAttemptAt: null,
   }
 }
 

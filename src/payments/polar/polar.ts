@@ -8,7 +8,13 @@ import { translatePolar, verifyPolar } from './notification.ts'
 const sandbox = 'sandbox-api.polar.sh'
 
 export const polar: SigningProvider = {
-  events: ['order.paid', 'order.refunded', 'subscription.updated', 'subscription.revoked'],
+  events: [
+    'order.paid',
+    'order.refunded',
+    'subscription.updated',
+    'subscription.past_due',
+    'subscription.revoked',
+  ],
   receiving: {
     operationId: 'receivePolarEvent',
     summary: 'Receive an event from Polar',

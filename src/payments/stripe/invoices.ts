@@ -29,15 +29,48 @@ export function paidBy(event: Event, common: Common): Translated | undefined {
   const { id, billing_reason: reason, payment_intent: payment } = invoice
   const isFirst = reason === 'subscription_create'
   if (!isFirst && reason !== 'subscription_cycle' && reason !== 'subscription_update') return ignored
-  const subscription = invoice.subscription ?? invoice.parent?.subscription_details?.subscription
+  const subscription = subscriptionOf(invoice)
   if (!subscription) return undefined
   const about = { ...common, link: `subscription:${subscription}` }
   const names = [`invoice:${id}`, ...(payment ? [`payment:${payment}`] : [])]
-  const paidUntil = momentOf(Math.max(...invoice.lines.data.map(({ period }) => period.end)))
+  const paidUntil = periodEndOf(invoice)
   if (isFirst) return { type: 'payment named', ...about, names, isFirst, paidUntil }
   const { amount_paid: amount, currency } = invoice
   return { type: 'renewed', ...about, paymentId: id, links: names, paidUntil, amount, currency }
 }
+
+const FailedInvoice = Invoice.extend({
+  attempt_count: z.int().nonnegative().nullish(),
+  next_payment_attempt: z.int().nullish(),
+})
+
+/**
+ * An invoice for another period whose payment failed. One whose subscription begins with it, or was changed, renews nothing.
+ * @returns undefined when a required field is missing
+ */
+export function failedBy(event: Event, common: Common): Translated | undefined {
+  const invoice = FailedInvoice.safeParse(event.data.object).data
+  if (!invoice) return undefined
+  if (invoice.billing_reason !== 'subscription_cycle') return ignored
+  const subscription = subscriptionOf(invoice)
+  if (!subscription) return undefined
+  const { id: paymentId, attempt_count: attempt, next_payment_attempt: next } = invoice
+  return {
+    type: 'renewal_failed',
+    ...common,
+    link: `subscription:${subscription}`,
+    paymentId,
+    periodEnd: periodEndOf(invoice),
+    attempt: attempt || null,
+    nextAttemptAt: next ? momentOf(next) : null,
+  }
+}
+
+const subscriptionOf = ({ subscription, parent }: z.infer<typeof Invoice>) =>
+  subscription ?? parent?.subscription_details?.subscription
+
+const periodEndOf = ({ lines }: z.infer<typeof Invoice>): string =>
+  momentOf(Math.max(...lines.data.map(({ period }) => period.end)))
 
 const InvoicePayment = z.object({
   invoice: Id,

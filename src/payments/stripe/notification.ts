@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { languageOfTag } from '../../domain/portal/texts.ts'
 import { signatureLifetime } from '../signature.ts'
 import { ignored, incomplete, momentOfSeconds as momentOf, parsedAs, type Translated } from '../translated.ts'
-import { namedBy, paidBy } from './invoices.ts'
+import { failedBy, namedBy, paidBy } from './invoices.ts'
 import { inMinorUnits } from './price-list.ts'
 import { changedBy, endedBy } from './subscriptions.ts'
 
@@ -86,6 +86,8 @@ function translate(event: Event): Translated | undefined {
       return soldBy(event)
     case 'invoice.paid':
       return paidBy(event, common(event))
+    case 'invoice.payment_failed':
+      return failedBy(event, common(event))
     case 'invoice_payment.paid':
       return namedBy(event, common(event))
     case 'charge.refunded':

@@ -7,6 +7,7 @@ export const stripe: PaymentProvider = {
     'checkout.session.completed',
     'checkout.session.async_payment_succeeded',
     'invoice.paid',
+    'invoice.payment_failed',
     'invoice_payment.paid',
     'charge.refunded',
     'charge.dispute.created',

@@ -47,6 +47,10 @@ const more = fc.constantFrom<LicenseEvent>(
   { type: 'SubscriptionEnded', data: { expiresAt: at, at } },
   { type: 'LicenseExpiring', data: { expiresAt: at, daysBefore: 14, at } },
   { type: 'LicenseExpiring', data: { expiresAt: at, daysBefore: 3, at } },
+  {
+    type: 'LicenseRenewalFailed',
+    data: { saleId: 'cs_1', paymentId: 'in_2', attempt: 1, nextAttemptAt: at, at },
+  },
   { type: 'LicenseStarted', data: { expiresAt: at, sold: null, at } },
   { type: 'LicenseTermsChanged', data: { ...changed, startsWith: { count: 1, unit: 'year' } } },
   { type: 'SaleFollowed', data: { saleId: 'cs_1', through: 2, sold: null, at } },

@@ -42,6 +42,21 @@ export const renewed = (paymentId: string, paidUntil: string | null, amount = 49
   },
 })
 
+export const renewalFailed = (
+  paymentId: string,
+  own: Partial<Extract<SaleFact, { type: 'RenewalFailed' }>['data']> = {},
+): SaleFact => ({
+  type: 'RenewalFailed',
+  data: {
+    ...told(`${paymentId} failed`),
+    paymentId,
+    periodEnd: nextEnd,
+    attempt: 1,
+    nextAttemptAt: null,
+    ...own,
+  },
+})
+
 export const disputed = (
   type: 'SaleDisputed' | 'DisputeLost' | 'DisputeWon',
   disputeId = 'dp_1',
@@ -106,6 +121,14 @@ export const anyFact: fc.Arbitrary<SaleFact> = fc.oneof(
       const data = { ...told(paymentId), paymentId, links, paidUntil, amount, currency: 'usd' }
       return { type: 'SaleRenewed', data }
     }),
+  fc
+    .record({
+      periodEnd: fc.constantFrom(null, end, nextEnd),
+      attempt: fc.constantFrom(null, 1, 2),
+      nextAttemptAt: fc.constantFrom(null, later, end),
+      occurredAt: fc.constantFrom(at, later),
+    })
+    .chain((own) => fc.constantFrom('in_1', 'in_2').map((id) => renewalFailed(id, own))),
   fc
     .tuple(
       fc.constantFrom('SaleDisputed' as const, 'DisputeLost' as const, 'DisputeWon' as const),

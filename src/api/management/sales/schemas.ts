@@ -73,7 +73,7 @@ const Sale = z.object({
     .array(
       z.object({
         code: z
-          .enum(['quantity_exceeded', 'plan_not_mapped', 'item_not_mapped'])
+          .enum(['quantity_exceeded', 'plan_not_mapped', 'item_not_mapped', 'renewal_failed'])
           .meta({ description: 'What it is about, for programs', example: 'quantity_exceeded' }),
         message: z.string().meta({
           description: 'The same for people, with what to do',
@@ -86,7 +86,8 @@ const Sale = z.object({
       description:
         '`quantity_exceeded`: the quantity paid for is greater than the key type allows. `plan_not_mapped`: the subscription was ' +
         'changed to a plan that is not mapped to a key type, so the license did not change. `item_not_mapped`: something ' +
-        'that was bought besides has no license, since it is not mapped to a key type',
+        'that was bought besides has no license, since it is not mapped to a key type. `renewal_failed`: the payment for a ' +
+        'renewal failed and is still to be made; it is a notice until the payment succeeds or the subscription ends',
     }),
   name: z.string().nullable().meta({
     description: 'The name of the buyer; null when the provider sent none, or after an erasure',

@@ -1,7 +1,7 @@
 // cspell:disable -- German
 import type { EndMailText } from './en.ts'
 
-/** Every text of the mails about the end of a license in German. */
+/** Every text of the mails about the end of a license and about failed renewals in German. */
 export const de: Readonly<Record<EndMailText, string>> = {
   expiringSubject: 'Ihre Lizenz für {product} läuft am {date} ab',
   expiring: 'Ihre Lizenz für {product} ({plan}) läuft am {date} ab.',
@@ -11,6 +11,11 @@ export const de: Readonly<Record<EndMailText, string>> = {
   fellBackSubject: 'Die Laufzeit Ihrer Lizenz für {product} ist beendet',
   fellBack:
     'Die Laufzeit Ihrer Lizenz für {product} ({plan}) endete am {date}. Sie können sie mit weniger Funktionen weiter nutzen.',
+  renewalFailedSubject: 'Die Zahlung für die Verlängerung Ihrer Lizenz für {product} ist fehlgeschlagen',
+  renewalFailed: 'Die Zahlung für die Verlängerung Ihrer Lizenz für {product} ({plan}) ist fehlgeschlagen.',
+  retry: 'Die Zahlung wird am {retry} noch einmal versucht.',
+  works: 'Ihre Lizenz funktioniert bis {until}.',
   key: 'Lizenzschlüssel',
+  pay: 'Bitte prüfen Sie das Zahlungsmittel Ihres Abonnements. Bei Fragen antworten Sie auf diese E-Mail.',
   renew: 'Wenn Sie sie verlängern möchten, antworten Sie auf diese E-Mail.',
 }

@@ -1,4 +1,4 @@
-/** Every text of the mails about the end of a license in English. */
+/** Every text of the mails about the end of a license and about failed renewals in English. */
 export const en = {
   expiringSubject: 'Your license for {product} expires on {date}',
   expiring: 'Your license for {product} ({plan}) expires on {date}.',
@@ -8,7 +8,12 @@ export const en = {
   fellBackSubject: 'The paid period of your license for {product} has ended',
   fellBack:
     'The paid period of your license for {product} ({plan}) ended on {date}. You can go on using it with fewer features.',
+  renewalFailedSubject: 'The payment to renew your license for {product} failed',
+  renewalFailed: 'The payment to renew your license for {product} ({plan}) failed.',
+  retry: 'The payment will be tried again on {retry}.',
+  works: 'Your license works until {until}.',
   key: 'License key',
+  pay: 'Please check the payment method of your subscription. If you have questions, reply to this email.',
   renew: 'If you want to renew it, reply to this email.',
 } as const
 
