@@ -51,6 +51,9 @@ export const licenses = defineTable<LicenseFields>(
     freedByCustomerAt: 'json not null',
     // Whose keys the identities of its devices are hashed under.
     deviceSubjects: 'json not null',
+    // How its seats float, and the fence of the one that was taken last.
+    floating: 'json',
+    lastFence: 'int not null',
     // How many license files it got, by the day, as far as they count toward what its key type allows.
     filesByDay: 'json',
     revokedAt: 'timestamptz',
@@ -132,6 +135,7 @@ export const devices = defineTable<DeviceFields>(
     givenName: 'jsonb',
     // The license files that were made for it.
     files: 'jsonb',
+    fence: 'int',
     status: 'text not null',
     activatedAt: 'timestamptz not null',
     deactivatedAt: 'timestamptz',
@@ -177,7 +181,7 @@ export function entitlingFrom(row: EntitlingColumns): Entitling {
 /** A device's columns, to select beside its license's. Both tables have `name`, so the device's is renamed. */
 export const joinedDevice = `
   d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.identity, d.former,
-  d.in_two_places_at, d.given_name, d.files, d.status as device_status,
+  d.in_two_places_at, d.given_name, d.files, d.fence, d.status as device_status,
   d.activated_at, d.deactivated_at`
 
 export type JoinedDevice = { device_name: string | null; device_status: DeviceRow['status'] } & (

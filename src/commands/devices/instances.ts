@@ -3,7 +3,7 @@ import type {
   InstanceLookupParams,
   InstanceLookupResult,
 } from '../../../projections/licenses/instances.ts'
-import { recognized } from '../../domain/licenses/identity.ts'
+import { claimOn, seatOf } from '../../domain/licenses/floating.ts'
 import { type IssuedLicense, type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
@@ -66,9 +66,10 @@ export async function activateInstance(
       { type: 'ActivateInstance', instanceId: newId, platform, claim, atLeast, builtAt, at },
     ),
   )
-  const seats = before.status === 'issued' ? before.seats.values() : []
+  const kept = before.status === 'issued' ? seatOf(before, claimOn(before, claim), atLeast) : undefined
+  const taken = events.find(({ type }) => type === 'DeviceActivated')
   return {
-    instanceId: recognized(seats, claim, atLeast)?.instanceId ?? newId,
+    instanceId: taken || !kept ? newId : kept.instanceId,
     license: requireIssued(state),
     isInTwoPlaces: events.some(({ type }) => type === 'DeviceInTwoPlaces'),
   }

@@ -2,7 +2,7 @@ import { Refusal } from '../refusal.ts'
 import { type ActivateInstance, instanceActivated, type Seated } from './activation.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { leaseEnd } from './expiry.ts'
-import { recognized } from './identity.ts'
+import { claimOn, seatOf } from './floating.ts'
 import { type Why, withReason } from './reasons.ts'
 import { type FilesOfYear, filesWithinYear, isLive, isWithinYear } from './seat-files.ts'
 import type { Seats } from './seats.ts'
@@ -42,7 +42,7 @@ type WithFiles = Seated & FilesOfYear & Pick<LicenseTerms, 'keyHash'>
 export function fileIssued(license: WithFiles, command: IssueFile): LicenseEvent[] {
   const { fileId, request, perSeatPerYear, at, claim } = command
   const seating = instanceActivated(license, { ...command, type: 'ActivateInstance' })
-  const seat = recognized(license.seats.values(), claim, command.atLeast)
+  const seat = seatOf(license, claimOn(license, claim), command.atLeast)
   const files = seat?.files ?? []
   const sent = files.find(({ nonce }) => nonce === request.nonce)
   if (sent && isLive(sent, at)) return []
