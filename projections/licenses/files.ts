@@ -31,3 +31,13 @@ export async function listFiles(db: Pool, license: IssuedLicense, now: string): 
     )
     .sort((one, other) => other.serial - one.serial)
 }
+
+/** Whether an instance of an app has or had a seat on a license. */
+export async function hasInstance(db: Pool, licenseId: string, instanceId: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'has-instance',
+    text: 'select from devices where instance_id = $1 and license_id = $2',
+    values: [instanceId, licenseId],
+  })
+  return rowCount === 1
+}
