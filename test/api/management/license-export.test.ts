@@ -26,7 +26,15 @@ beforeAll(async () => {
   api = await openTestApi()
   tenant = await makeTenant(api.ledger)
   const { ask, ledger } = api
-  const keyTypes = [{ name: 'Pro', deviceLimit: 2, entitlements: ['export', 'sync'] }]
+  const keyTypes = [
+    {
+      name: 'Pro',
+      deviceLimit: 2,
+      entitlements: ['export', 'sync'],
+      entitlementValues: { sync: 'two, "three"' },
+      updates: { count: 1, unit: 'year' },
+    },
+  ]
   await makeProduct(ask, tenant.token, 'editor', { keyTypes, name: 'Acme Editor' })
   await makeProduct(ask, tenant.token, 'player')
   const asked: [string, Record<string, unknown>][] = [
@@ -95,7 +103,15 @@ describe('an export', () => {
       return head.map((column) => asText(values[column]))
     })
     expect(rows).toStrictEqual(expected)
-    expect(head).toContain('revokedAt')
+    expect(head.slice(-6)).toStrictEqual([
+      'revokedAt',
+      'updatesUntil',
+      'entitlementValues',
+      'startsWith',
+      'graceUntil',
+      'suspendedAt',
+    ])
+    expect(answer.text).toContain('"{""sync"":""two, \\""three\\""""}"')
   })
 
   test('can be filtered by product, and by status at the time of the export', async () => {
