@@ -62,6 +62,22 @@ test.each<[string, Step[], number]>([
   ['none that its device renewed', [{ do: 'issue file', license: 0, machine: 0, install: 0 }], 0],
   ['one that was given back', [{ do: 'release file', license: 0, machine: 0 }], 1],
   [
+    'those before the one that was given back too: a copy of the machine may have them',
+    [
+      { do: 'issue file', license: 0, machine: 0, install: 0 },
+      { do: 'release file', license: 0, machine: 0 },
+    ],
+    2,
+  ],
+  [
+    'not the one that a device got after it had given one back',
+    [
+      { do: 'release file', license: 0, machine: 0 },
+      { do: 'issue file', license: 0, machine: 0, install: 0 },
+    ],
+    1,
+  ],
+  [
     'each once of a license that is suspended and whose device gave one back',
     [
       { do: 'release file', license: 0, machine: 0 },

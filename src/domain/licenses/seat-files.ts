@@ -60,11 +60,12 @@ export const filesWith = (
 
 /**
  * The files of a device that it must not use any more, whatever becomes of the license: those before its present key of its own,
- * and those that were given back, since a restored copy of the machine may still have them.
+ * and the one that was given back with all before it, since a restored copy of the machine may still have them.
  */
 function ownWithdrawn(files: readonly SeatFile[]): SeatFile[] {
   const present = files.at(-1)?.deviceKey
-  return files.filter(({ releasedAt, deviceKey }) => releasedAt !== null || deviceKey !== present)
+  const givenBack = files.findLastIndex(({ releasedAt }) => releasedAt !== null)
+  return files.filter(({ deviceKey }, index) => index <= givenBack || deviceKey !== present)
 }
 
 /** Whether a license withdraws all of its files. */
