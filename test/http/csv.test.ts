@@ -29,7 +29,7 @@ describe('a CSV cell', () => {
     ['=HYPERLINK("http://evil.example","x")', '"\'=HYPERLINK(""http://evil.example"",""x"")"'],
     ['a=1', 'a=1'],
     ["'=1", "''=1"],
-    ["'s Gravenhage", "'s Gravenhage"],
+    ["'t was", "'t was"],
   ])('%j is written as %j', (cell, written) => expect(csvLine([cell])).toBe(`${written}\r\n`))
 })
 
