@@ -1,12 +1,7 @@
 import type { Pool } from 'pg'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
-import {
-  type FileState,
-  type SeatFile,
-  stateOfFile,
-  withdrawnFiles,
-} from '../../src/domain/licenses/seat-files.ts'
-import { type DeviceRow, type LicenseRow, seatFrom } from './rows.ts'
+import { type FileState, type SeatFile, stateOfFile } from '../../src/domain/licenses/seat-files.ts'
+import { type DeviceRow, seatFrom } from './rows.ts'
 
 /** A license file with what it is worth, and the device that it was made for. */
 type ListedFile = SeatFile & {
@@ -37,25 +32,12 @@ export async function listFiles(db: Pool, license: IssuedLicense, now: string): 
     .sort((one, other) => other.serial - one.serial)
 }
 
-/** The ids of a product's license files that must no longer be used although they have not ended; in order. */
-export async function listWithdrawn(
-  db: Pool,
-  place: { tenantId: string; productId: string },
-  now: string,
-): Promise<string[]> {
-  const { rows } = await db.query<
-    Pick<LicenseRow, 'key_hash' | 'revoked_at' | 'suspended_at'> & { files: SeatFile[] }
-  >({
-    name: 'list-withdrawn',
-    text: `select l.key_hash, l.revoked_at, l.suspended_at, d.files
-           from devices d join licenses l on l.license_id = d.license_id
-           where d.tenant_id = $1 and d.files is not null and l.product_id = $2`,
-    values: [place.tenantId, place.productId],
+/** Whether an instance of an app has or had a seat on a license. */
+export async function hasInstance(db: Pool, licenseId: string, instanceId: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'has-instance',
+    text: 'select from devices where instance_id = $1 and license_id = $2',
+    values: [instanceId, licenseId],
   })
-  return rows
-    .flatMap(({ files, key_hash: keyHash, revoked_at: revokedAt, suspended_at: suspendedAt }) =>
-      withdrawnFiles(files, { keyHash, revokedAt, suspendedAt }, now),
-    )
-    .map(({ fileId }) => fileId)
-    .sort()
+  return rowCount === 1
 }

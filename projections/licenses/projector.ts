@@ -1,4 +1,5 @@
 import { deviceOf, mayChangeAllSeats } from '../../src/domain/licenses/event-traits.ts'
+import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import { endOf } from '../../src/domain/licenses/grace.ts'
 import {
   absentLicense,
@@ -24,12 +25,14 @@ import { licenseMetadata, metadataRows } from './filter.ts'
 import { licenseNumbers, numberRows } from './numbers.ts'
 import {
   type DeviceRow,
+  deviceFieldsOf,
   devices,
   fieldsOf,
   type LicenseRow,
   licenseFrom,
   licenseKeys,
   licenses,
+  type Noted,
   seatFrom,
 } from './rows.ts'
 
@@ -65,11 +68,8 @@ export const licensesProjector: Projector = {
 }
 
 type RecordedLicense = Recorded<'license'>
-/**
- * `moment`: the time up to which its events have happened, see the column of `license_history`. `endSetAt`: when its expiry was
- * set; null without one.
- */
-type State = { license: License; revision: number; moment: string; endSetAt: string | null }
+/** `moment`: the time up to which its events have happened, see the column of `license_history`. */
+type State = Noted & { license: License; revision: number; moment: string }
 type Changes = {
   licenses: Set<string>
   seats: Map<string, { license: IssuedLicense; seats: Map<string, Seat> }>
@@ -109,8 +109,13 @@ async function load(db: Statements, entries: readonly RecordedLicense[]): Promis
   return new Map(
     rows.map((row) => {
       const license = licenseFrom(row, (devicesOfLicense.get(row.license_id) ?? []).map(seatFrom))
-      const { revision, moment, end_set_at: endSetAt } = row
-      return [row.license_id, { license, revision, moment, endSetAt }]
+      const { revision, moment } = row
+      const noted = {
+        endSetAt: row.end_set_at,
+        filesUntil: row.files_until,
+        formerKeyFilesUntil: row.former_key_files_until,
+      }
+      return [row.license_id, { license, revision, moment, ...noted }]
     }),
   )
 }
@@ -139,7 +144,8 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
   const license = evolveLicense(before?.license ?? absentLicense, event)
   const { at } = recorded.metadata
   const moment = before && before.moment > at ? before.moment : at
-  states.set(id, { license, revision, moment, endSetAt: endSetAt(before, license, at) })
+  const files = filesUntilAfter(before, license, event)
+  states.set(id, { license, revision, moment, endSetAt: endSetAt(before, license, at), ...files })
   changes.licenses.add(id)
   changes.history.push(historyRow(recorded, license.status === 'issued' ? license.seatsUsed : 0, moment))
   countLicenseEvent(changes.counts, before?.license, license, event)
@@ -168,6 +174,25 @@ function endSetAt(before: State | undefined, license: License, at: string): stri
   return wasSet ? before.endSetAt : at
 }
 
+/** A file has the license's key of its time, so a new key replaces that of all files before it. */
+function filesUntilAfter(
+  before: State | undefined,
+  license: License,
+  event: LicenseEvent,
+): Pick<State, 'filesUntil' | 'formerKeyFilesUntil'> {
+  const { filesUntil = null, formerKeyFilesUntil = null } = before ?? {}
+  if (event.type === 'LicenseFileIssued') {
+    const { endsAt } = event.data
+    return {
+      filesUntil: filesUntil === null || endsAt > filesUntil ? endsAt : filesUntil,
+      formerKeyFilesUntil,
+    }
+  }
+  const was = before?.license
+  const isRekeyed = was?.status === 'issued' && license.status === 'issued' && was.keyHash !== license.keyHash
+  return { filesUntil, formerKeyFilesUntil: isRekeyed ? filesUntil : formerKeyFilesUntil }
+}
+
 /** Without the license id: a key whose import was taken back may be imported again, as another license. */
 const keyOf = ({ tenantId, productId, keyHash }: IssuedLicense): string =>
   `${tenantId} ${productId} ${keyHash}`
@@ -188,8 +213,8 @@ function writesOfChanges(states: ReadonlyMap<string, State>, changes: Changes): 
       }),
     ),
     ...devices.write(
-      [...changes.seats.values()].flatMap(({ license: { licenseId, tenantId }, seats }) =>
-        Array.from(seats.values(), (seat) => ({ ...seat, licenseId, tenantId })),
+      [...changes.seats.values()].flatMap(({ license, seats }) =>
+        Array.from(seats.values(), (seat) => deviceFieldsOf(license, seat)),
       ),
     ),
     ...writesOfMetadata([...changes.metadata.values()]),

@@ -1,22 +1,35 @@
 import type { EntitlementOverride } from '../../src/domain/customers/overrides.ts'
 import { endOf } from '../../src/domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import { isBarred, withdrawnUntil } from '../../src/domain/licenses/seat-files.ts'
 import type { Seat } from '../../src/domain/licenses/seats.ts'
 import type { EntitlementValues } from '../../src/domain/products/entitlement-values.ts'
 import { defineTable, type RowOf } from '../table.ts'
 import type { Entitling } from './entitlements.ts'
 import { expiriesIndexes } from './expiries.ts'
 import { filterIndexes } from './filter.ts'
+import { withdrawingDevices, withdrawingLicenses } from './withdrawn.ts'
+
+/** What events of a license say that its state does not keep. */
+export type Noted = {
+  /** When its expiry was set; null without one. */
+  endSetAt: string | null
+  /** When the last of its license files ends; null without any. */
+  filesUntil: string | null
+  /** The same of those for a key that was replaced. */
+  formerKeyFilesUntil: string | null
+}
 
 /** What of a license is in its row: its holder in columns of their own, and its seats in rows of `devices`. */
-type LicenseFields = Omit<IssuedLicense, 'status' | 'holder' | 'seats'> & {
-  revision: number
-  endsAt: string | null
-  endSetAt: string | null
-  subjectId: string | null
-  email: string | null
-  name: string | null
-}
+type LicenseFields = Omit<IssuedLicense, 'status' | 'holder' | 'seats'> &
+  Noted & {
+    revision: number
+    endsAt: string | null
+    withdrawnUntil: string | null
+    subjectId: string | null
+    email: string | null
+    name: string | null
+  }
 
 export const licenses = defineTable<LicenseFields>(
   'licenses',
@@ -56,6 +69,11 @@ export const licenses = defineTable<LicenseFields>(
     lastFence: 'int not null',
     // How many license files it got, by the day, as far as they count toward what its key type allows.
     filesByDay: 'json',
+    // When the last of them ends, and of those for a key that was replaced.
+    filesUntil: 'timestamptz',
+    formerKeyFilesUntil: 'timestamptz',
+    // When the last of those ends that must not be used any more because of the license itself.
+    withdrawnUntil: 'timestamptz',
     revokedAt: 'timestamptz',
     revokedReason: 'text',
     revokedCause: 'text',
@@ -87,6 +105,7 @@ export const licenses = defineTable<LicenseFields>(
       licenses_of_subject:
         '(tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null',
       licenses_of_customer: '(customer_id, created_at desc, license_id desc) where customer_id is not null',
+      licenses_with_withdrawn_files: withdrawingLicenses,
       ...expiriesIndexes,
       ...filterIndexes,
     },
@@ -115,7 +134,7 @@ export const licenseKeys = defineTable(
   },
 )
 
-type DeviceFields = Seat & { licenseId: string; tenantId: string }
+type DeviceFields = Seat & { licenseId: string; tenantId: string; withdrawnUntil: string | null }
 
 export const devices = defineTable<DeviceFields>(
   'devices',
@@ -136,6 +155,8 @@ export const devices = defineTable<DeviceFields>(
     // The license files that were made for it.
     files: 'jsonb',
     fence: 'int',
+    // When the last of those ends that it must not use any more, whatever becomes of the license.
+    withdrawnUntil: 'timestamptz',
     status: 'text not null',
     activatedAt: 'timestamptz not null',
     deactivatedAt: 'timestamptz',
@@ -150,8 +171,8 @@ export const devices = defineTable<DeviceFields>(
       devices_by_identity:
         "using gin (identity jsonb_path_ops) where status = 'active' and identity is not null",
       devices_by_install: "(license_id, install_id) where status = 'active' and install_id is not null",
+      devices_with_withdrawn_files: withdrawingDevices,
       // People look for devices of a whole tenant.
-      devices_with_files: '(tenant_id) where files is not null',
       devices_by_age: '(tenant_id, activated_at desc, license_id desc, device_id desc)',
       devices_by_own_id: '(tenant_id, device_id text_pattern_ops, activated_at desc)',
       devices_by_any_name: '(tenant_id, lower(name) text_pattern_ops)',
@@ -198,12 +219,15 @@ export function seatsIn(row: LicenseRow & JoinedDevice): Seat[] {
 /** What of a license is written to its row. */
 export const fieldsOf = (
   { holder, ...license }: IssuedLicense,
-  { revision, endSetAt }: Pick<LicenseFields, 'revision' | 'endSetAt'>,
+  { revision, endSetAt, filesUntil, formerKeyFilesUntil }: Noted & { revision: number },
 ): LicenseFields => ({
   ...license,
   revision,
   endsAt: endOf(license),
   endSetAt,
+  filesUntil,
+  formerKeyFilesUntil,
+  withdrawnUntil: isBarred(license) ? filesUntil : formerKeyFilesUntil,
   subjectId: holder?.subjectId ?? null,
   email: holder?.email ?? null,
   name: holder?.name ?? null,
@@ -215,6 +239,9 @@ export function licenseFrom(row: LicenseRow, seats: readonly Seat[]): IssuedLice
     revision: _,
     endsAt: __,
     endSetAt: ___,
+    filesUntil: ____,
+    formerKeyFilesUntil: _____,
+    withdrawnUntil: ______,
     subjectId,
     email,
     name,
@@ -228,7 +255,13 @@ export function licenseFrom(row: LicenseRow, seats: readonly Seat[]): IssuedLice
   }
 }
 
+/** What of a device is written to its row. */
+export const deviceFieldsOf = (
+  { licenseId, tenantId }: Pick<IssuedLicense, 'licenseId' | 'tenantId'>,
+  seat: Seat,
+): DeviceFields => ({ ...seat, licenseId, tenantId, withdrawnUntil: withdrawnUntil(seat.files ?? []) })
+
 export function seatFrom(row: DeviceRow): Seat {
-  const { licenseId: _, tenantId: __, ...seat } = devices.fieldsIn(row)
+  const { licenseId: _, tenantId: __, withdrawnUntil: ___, ...seat } = devices.fieldsIn(row)
   return seat
 }

@@ -3,9 +3,13 @@ export type Cell = string | number | boolean | null | undefined
 
 /**
  * Spreadsheets take text that begins with these characters for a formula, which could send the sheet's data
- * elsewhere.
+ * elsewhere. Apostrophes may be before it, so that one that was added can be told from one of the text.
  */
-const formula = /^[=+\-@\t\r\n＝＋－＠]/
+const formula = /^'*[=+\-@\t\r\n＝＋－＠]/
+
+/** The text of a cell that {@link csvLine} wrote. */
+export const withoutPrefix = (text: string): string =>
+  text.startsWith("'") && formula.test(text) ? text.slice(1) : text
 
 /**
  * One line of RFC 4180: quoted where necessary, ended by CRLF. An apostrophe before a formula keeps spreadsheets

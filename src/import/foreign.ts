@@ -1,3 +1,4 @@
+import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
 import type { Duration } from '../domain/products/key-type.ts'
 
 /** The other systems whose licenses can be imported. */
@@ -22,8 +23,12 @@ export type ForeignLicense = {
   licenseKey: string | null
   productId: string | null
   policyId: string | null
+  /** The key type that it has here, which alone decides what it entitles to; absent for a license of another system. */
+  keyTypeId?: string | undefined
   /** All that it entitles to; null when its policy alone decides. */
   entitlements: readonly string[] | null
+  /** The values of its `entitlements`, by name; absent when none has a value. */
+  entitlementValues?: EntitlementValues | undefined
   email: string | null
   name: string | null
   createdAt: string | null
@@ -31,7 +36,7 @@ export type ForeignLicense = {
   expiresAt: string | null | undefined
   /** The last moment of a build that it covers; null for every build, undefined for the updates of its key type. */
   updatesUntil: string | null | undefined
-  status: 'active' | 'suspended' | 'expired' | 'revoked'
+  status: 'active' | 'fallback' | 'suspended' | 'expired' | 'revoked'
   /** The devices that it allows in all; null for no limit, undefined for the limit of its key type. */
   seats: number | null | undefined
   /** Only for key types that are sold in multiples. */

@@ -13,6 +13,7 @@ import { refused, resultOf } from './result.ts'
 import type { Tool } from './tool.ts'
 import { changeLicenseTools } from './tools/change-licenses.ts'
 import { findLicenseTools } from './tools/find-licenses.ts'
+import { licenseFileTools } from './tools/license-files.ts'
 import { saleTools } from './tools/sales.ts'
 import { webhookTools } from './tools/webhooks.ts'
 import { workspaceTools } from './tools/workspace.ts'
@@ -21,6 +22,7 @@ import { workspaceTools } from './tools/workspace.ts'
 export const allTools: readonly Tool[] = [
   ...findLicenseTools,
   ...changeLicenseTools,
+  ...licenseFileTools,
   ...saleTools,
   ...webhookTools,
   ...workspaceTools,

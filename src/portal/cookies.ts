@@ -2,16 +2,17 @@ import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * The cookies of one portal: `session` of a signed-in person, `browser` of the browser that a link is bound to, and the
- * language that a person chose.
+ * The cookies of one portal: `session` of a signed-in person, `browser` of the browser that a link is bound to, the
+ * language that a person chose, and what a visitor scanned before they signed in.
  */
-type CookieName = 'session' | 'browser' | 'language'
+type CookieName = 'session' | 'browser' | 'language' | 'scanned'
 
 /** How long the browser keeps each (seconds); a session's ends with the browser. */
 const keptFor: Record<CookieName, number | undefined> = {
   session: undefined,
   browser: 86_400,
   language: 31_536_000,
+  scanned: 3600,
 }
 
 /** Reads and writes the cookies of a tenant's portal, which browsers send to that portal alone. */

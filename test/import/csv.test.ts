@@ -71,6 +71,58 @@ test('a license comes with its terms, its state and its devices, and its key goe
   expect(await validate(vendor.token, 'OLD-4444')).toMatchObject({ valid: false, status: 'revoked' })
 })
 
+test('values of entitlements come over, and each combination of them becomes a key type', async () => {
+  const vendor = await imports.vendor()
+  const values = [
+    '"{""Projects"": 25, ""tier"": ""gold, plus""}"',
+    '"{""tier"": ""gold, plus"", ""projects"": 25}"',
+    '"{""projects"": 50}"',
+    '',
+  ]
+  const lines = values.map((value, index) => `OLD-${index}111,${index},Pro,2031-01-01,projects;tier,${value}`)
+  const path = imports.exported(
+    ['licenseKey,externalId,plan,updatesUntil,entitlements,entitlementValues', ...lines].join('\n'),
+  )
+  const { tally, report } = await imports.run(vendor, 'csv', path, { apply: true })
+  expect({ report, ...tally }).toMatchObject({ report: [], imported: 4 })
+  expect(await imports.run(vendor, 'csv', path)).toMatchObject({ tally: { alreadyThere: 4 } })
+  const keyTypes = (await imports.stored(vendor)).map(({ keyTypeId }) => keyTypeId)
+  expect(new Set(keyTypes).size).toBe(3)
+  expect(keyTypes).toStrictEqual([
+    keyTypes[0],
+    keyTypes[0],
+    expect.stringMatching(/^pro-[0-9a-f]{8}$/),
+    'pro-projects-tier',
+  ])
+  expect(await validate(vendor.token, 'OLD-1111')).toMatchObject({
+    entitlements: ['projects', 'tier'],
+    entitlement_values: { projects: 25, tier: 'gold, plus' },
+    updates_until: Date.parse('2031-01-01') / 1000,
+  })
+  expect(await validate(vendor.token, 'OLD-2111')).toMatchObject({ entitlement_values: { projects: 50 } })
+  const product = await imports.api.ledger.ports.findProduct(vendor.tenantId, 'editor')
+  expect(product?.keyTypes.map(({ name }) => name)).toContain('Pro + projects: 25 + tier: gold, plus')
+})
+
+test('a value names an entitlement that the list leaves out', async () => {
+  const vendor = await imports.vendor()
+  const path = imports.exported('licenseKey,entitlementValues\nOLD-1111,"{""projects"": 25}"\n')
+  await imports.run(vendor, 'csv', path, { apply: true })
+  expect(await validate(vendor.token, 'OLD-1111')).toMatchObject({
+    entitlements: ['projects'],
+    entitlement_values: { projects: 25 },
+  })
+})
+
+test('a key type that exists with other values is not used unless the operator says so', async () => {
+  const keyTypes = [
+    { name: 'Pro', keyTypeId: 'pro', entitlements: ['a'], entitlementValues: { a: 1 }, deviceLimit: 1 },
+  ]
+  const vendor = await imports.vendor('unlimited', { keyTypes })
+  const path = imports.exported('licenseKey,plan\nOLD-1111,Pro\n')
+  await expect(imports.run(vendor, 'csv', path, { apply: true })).rejects.toThrow('(a: 1 instead of none)')
+})
+
 test('a dry run tells what a run would do and changes nothing', async () => {
   const vendor = await imports.vendor()
   const path = file('OLD-1111,a,Pro,,,,,,,,', 'OLD-2222,b,Pro,,,,,,,,', 'OLD-33,c,Pro,,,,,,,,')
@@ -131,11 +183,12 @@ describe('a license that cannot be taken', () => {
       "The line has no licenseKey. If the column has another name: --column 'Name=licenseKey'.",
     ],
     [`${'K'.repeat(513)},a,,,,,,,,,`, 'Its key has 513 characters; keys can have 512.'],
-    ['OLD-1111,a,,,,,,paused,,,', 'The status paused is not active, suspended, expired, revoked.'],
+    ['OLD-1111,a,,,,,,paused,,,', 'The status paused is not active, suspended, expired, revoked, fallback.'],
     [
       'OLD-1111,a,,,,2024-02-30,,,,,',
       'createdAt, expiresAt and updatesUntil must be dates such as 2026-11-21 or 2026-11-21T09:30:00Z.',
     ],
+    ['OLD-1111,a,,,,,,,,,,false', 'The line has more cells than the first line has names.'],
     ['OLD-1111,a,,,,,,,0,,', 'seats and quantity must be whole numbers from 1; seats may be unlimited.'],
     [
       'OLD-1111,a,,,,,2030-01-01,expired,,,',

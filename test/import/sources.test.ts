@@ -142,17 +142,19 @@ test('the CSV of Gumroad leads to the same license as its API', async () => {
   expect(tally).toMatchObject({ imported: 2, alreadyThere: 1, leftOut: 0 })
 })
 
-test('licenses of Cryptlex keep their key, activations, feature flags and state', async () => {
+test('licenses of Cryptlex keep their key, activations, feature flags, maintenance and state', async () => {
   const { tally, stored, validate } = await importRecorded('cryptlex', 'cryptlex')
   expect(tally).toMatchObject({ licenses: 5, imported: 3, leftOut: 2, devices: 2 })
   expect(stored.map(({ keyTypeId, deviceLimit, status }) => [keyTypeId, deviceLimit, status])).toStrictEqual([
-    ['yearly-export', 2, 'active'],
+    [expect.stringMatching(/^yearly-[0-9a-f]{8}$/), 2, 'active'],
     ['floating', 10, 'suspended'],
     ['editor', null, 'revoked'],
   ])
   expect(await validate('0A2035-E8A2A3-4D31B7-8FF9C6-81A6CA-539E54', '2b1c9f')).toMatchObject({
     valid: true,
-    entitlements: ['export'],
+    entitlements: ['export', 'projects', 'theme', 'tier'],
+    entitlement_values: { projects: 25, tier: 'gold plan' },
+    updates_until: Date.parse('2026-07-05T08:49:17Z') / 1000,
   })
 })
 

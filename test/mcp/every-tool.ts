@@ -54,6 +54,14 @@ export const everyArgument: Record<string, object> = {
   },
   revoke_license: { licenseId: 'lic_1', reason: 'fraud', dryRun: true, confirmationId: 'cnf_1' },
   reinstate_license: { licenseId: 'lic_1', reason: 'a mistake', dryRun: true, confirmationId: 'cnf_1' },
+  list_license_files: { licenseId: 'lic_1' },
+  create_license_file: {
+    licenseId: 'lic_1',
+    request: '-----BEGIN KEYLEDGER REQUEST-----\nv4.public.x\n-----END KEYLEDGER REQUEST-----',
+    days: 30,
+    idempotencyKey: 'once',
+  },
+  release_license_file: { licenseId: 'lic_1', release: 'v4.public.x', idempotencyKey: 'once' },
   list_sales: { status: 'parked', provider: 'stripe', productId: 'editor', limit: 5, cursor: 'c' },
   get_sale: { saleId: 'sal_1' },
   map_sale: { saleId: 'sal_1', productId: 'editor', keyTypeId: 'pro', idempotencyKey: 'once', dryRun: true },
@@ -66,6 +74,7 @@ export const everyArgument: Record<string, object> = {
   who_am_i: {},
   list_products: { limit: 5, cursor: 'c' },
   list_key_types: { productId: 'editor' },
+  list_releases: { productId: 'editor' },
   get_customer: { customerId: 'cus_1' },
   list_licenses_of_customer: { customerId: 'cus_1', limit: 5, cursor: 'c' },
   link_license_to_customer: {

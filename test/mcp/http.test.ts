@@ -4,6 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { approve } from '../../src/gate/approvals.ts'
 import { allTools } from '../../src/mcp/server.ts'
+import { memoryStorage } from '../../src/sdk/app/index.ts'
+import type { Keyset } from '../../src/sdk/index.ts'
+import { createOfflineClient } from '../../src/sdk/offline/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { approver } from '../harness/gate.ts'
 import { makeProduct } from '../http/samples.ts'
@@ -81,6 +84,53 @@ test('a mint that is repeated with its idempotency key creates one license', asy
   const once = { productId: 'editor', idempotencyKey: 'the-only-one' }
   const first = Minted.parse((await agent.use('mint_license', once)).data)
   expect(Minted.parse((await agent.use('mint_license', once)).data)).toEqual(first)
+})
+
+test('support answers the request of a device without a network, and takes its file back', async () => {
+  const { tenantId, token } = tenant
+  const offlineFiles = { maxDays: 90, perSeatPerYear: 2 }
+  await makeProduct(api.ask, token, 'mill', {
+    keyTypes: [{ name: 'Pro', offlineFiles, updates: { count: 1, unit: 'year' }, graceSeconds: 3600 }],
+  })
+  const types = await agent.use('list_key_types', { productId: 'mill' })
+  expect(types.data).toMatchObject({ keyTypes: [{ offlineFiles, graceSeconds: 3600 }] })
+  const minted = await agent.use('mint_license', { productId: 'mill' })
+  expect(minted.data).toMatchObject({ license: { updatesUntil: expect.any(String) as unknown } })
+  const { license, licenseKey } = Minted.parse(minted.data)
+  const { keys } = (await api.ask('GET', `/${tenantId}/.well-known/service-keys`)).body as Keyset
+  const device = createOfflineClient({
+    tenantId,
+    productId: 'mill',
+    keys,
+    storage: memoryStorage(),
+    identity: () => ({ machineHash: 'a-hash-of-a-mill-000000' }),
+    deviceName: 'Mill 3',
+    clock: { now: () => api.ledger.clock.now().getTime(), after: () => () => undefined },
+  })
+  const { text: request, token: bare } = await device.createOfflineRequest(licenseKey)
+  const licenseId = license.id
+  const made = await agent.use('create_license_file', { licenseId, request, days: 30 })
+  expect(await agent.use('create_license_file', { licenseId, request: bare, days: 30 })).toStrictEqual(made)
+  const file = z.object({ file: z.string() }).parse(made.data)
+  expect(await device.importLicense(file.file)).toMatchObject({ ok: true, state: { status: 'licensed' } })
+  const read = await agent.use('get_license', { licenseId })
+  expect(read.data).toMatchObject({
+    license: { devices: [{ identifiedBy: ['machine'], fileEndsAt: expect.any(String) as unknown }] },
+  })
+  const deviceId = z
+    .object({ license: z.object({ devices: z.tuple([z.object({ deviceId: z.string() })]) }) })
+    .parse(read.data).license.devices[0].deviceId
+  const held = await agent.use('free_seat', { licenseId, deviceId })
+  expect(held.text).toContain('seat_has_file')
+  const release = (await device.release())?.token ?? ''
+  expect(await agent.use('release_license_file', { licenseId, release: request })).toMatchObject({
+    refused: true,
+    text: expect.stringContaining('file_release_unreadable') as unknown,
+  })
+  const released = await agent.use('release_license_file', { licenseId, release })
+  expect(released.data).toStrictEqual({ released: true })
+  const files = await agent.use('list_license_files', { licenseId })
+  expect(files.data).toMatchObject({ files: [{ state: 'released', deviceName: 'Mill 3' }] })
 })
 
 describe('a tool that needs an approval', () => {

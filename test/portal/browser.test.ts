@@ -10,6 +10,9 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sayIn } from '../../src/domain/portal/texts.ts'
+import { memoryStorage } from '../../src/sdk/app/index.ts'
+import type { Keyset } from '../../src/sdk/index.ts'
+import { createOfflineClient } from '../../src/sdk/offline/index.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { pictureFolder } from '../harness/pictures.ts'
 import { freePort } from '../harness/process.ts'
@@ -147,6 +150,40 @@ describe.each([
     expect(problems).toStrictEqual([])
     await page.context().close()
   })
+})
+
+test('a person who scanned the request of a machine signs in, and saves the license file that answers it', async () => {
+  const { token, tenantId } = portal.tenant
+  const offlineFiles = { maxDays: 90, perSeatPerYear: 2 }
+  const keyTypes = [{ name: 'Pro', offlineFiles }]
+  await makeProduct(portal.api.ask, token, 'mill', { keyTypes, customerFiles: true })
+  const { licenseKey } = await mint(portal.api.ask, token, 'mill', { email: 'mill@example.com' })
+  const mill = createOfflineClient({
+    tenantId,
+    productId: 'mill',
+    keys: ((await portal.api.ask('GET', `/${tenantId}/.well-known/service-keys`)).body as Keyset).keys,
+    storage: memoryStorage(),
+    identity: () => ({ machineHash: 'a-hash-of-a-mill-000000' }),
+    deviceName: 'Mill 3',
+    clock: { now: () => portal.api.ledger.clock.now().getTime(), after: () => () => undefined },
+  })
+  const { page, problems } = await open(false)
+  const request = await mill.createOfflineRequest(licenseKey)
+  await page.goto(`${portal.home}/file?request=${encodeURIComponent(request.token)}`)
+  await page.getByText('The text of your device is kept').waitFor()
+  const before = portal.mails.length
+  await page.getByLabel('Email address').fill('mill@example.com')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
+  await openMail(page, before)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'License file' }).waitFor()
+  expect(await page.getByLabel('Text of the app').inputValue()).toBe(request.token)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  const file = (await page.locator('pre.carried').textContent()) ?? ''
+  expect(await mill.importLicense(file)).toMatchObject({ ok: true, state: { status: 'licensed' } })
+  expect(problems).toStrictEqual([])
+  await page.context().close()
 })
 
 test('a page that does not exist is accessible too', async () => {

@@ -30,6 +30,7 @@ import { identify } from '../../src/ledger/identity.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 import { customerStepRunner } from './customer-steps.ts'
 import { deliveryStepRunner } from './delivery-steps.ts'
+import { fileStepRunner } from './file-steps.ts'
 import { installStepRunner } from './install-steps.ts'
 import { memberStepRunner } from './member-steps.ts'
 import { runSellingStep } from './selling-steps.ts'
@@ -77,6 +78,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
   const runCustomerStep = customerStepRunner(ledger, tenantId, productId)
   const runMemberStep = memberStepRunner(ledger, tenantId)
   const runDeliveryStep = deliveryStepRunner(ledger, tenantId)
+  const runFileStep = fileStepRunner(ledger)
   const runInstallStep = installStepRunner(ledger, tenantId, productId)
   const licenseAt = (index: number) => licenses[index % licenses.length]
 
@@ -242,6 +244,9 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'report':
       case 'exceed installs':
         return runInstallStep(step)
+      case 'issue file':
+      case 'release file':
+        return runFileStep(step, id)
       case 'sell license':
       case 'use license':
       case 'schedule pending':

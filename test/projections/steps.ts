@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { anyCustomerStep, type CustomerStep, everyCustomerStep } from './customer-steps.ts'
 import { anyDeliveryStep, type DeliveryStep, everyDeliveryStep } from './delivery-steps.ts'
+import { anyFileStep, everyFileStep, type FileStep } from './file-steps.ts'
 import { anyInstallStep, everyInstallStep, type InstallStep } from './install-steps.ts'
 import { anyMemberStep, everyMemberStep, type MemberStep } from './member-steps.ts'
 import { anySellingStep, everySellingStep, type SellingStep } from './selling-steps.ts'
@@ -13,6 +14,7 @@ export type Step =
   | MemberStep
   | InstallStep
   | DeliveryStep
+  | FileStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'free seat' | 'name device'; license: number; device: number }
@@ -99,6 +101,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: anyMemberStep },
   { weight: 2, arbitrary: anyInstallStep },
   { weight: 2, arbitrary: anyDeliveryStep },
+  { weight: 2, arbitrary: anyFileStep },
   { weight: 6, arbitrary: anySellingStep },
   fc.record({
     do: fc.constant('request revocation' as const),
@@ -127,6 +130,8 @@ export const everyStep: readonly Step[] = [
   { do: 'edit license', license: 0, seats: 3, person: 'bob' },
   { do: 'suspend license', license: 0 },
   { do: 'resume license', license: 0 },
+  ...everyFileStep,
+  { do: 'remint', license: 0, keepDevices: true },
   { do: 'suspend license', license: 1 },
   { do: 'change product', trial: 3 },
   ...everyCustomerStep,

@@ -155,6 +155,9 @@ create table licenses (
   freed_by_customer_at json not null,
   device_subjects json not null,
   files_by_day json,
+  files_until timestamptz,
+  former_key_files_until timestamptz,
+  withdrawn_until timestamptz,
   revoked_at timestamptz,
   revoked_reason text,
   revoked_cause text,
@@ -178,6 +181,7 @@ create table licenses (
 create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
 create index licenses_of_subject on licenses (tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null;
 create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc) where customer_id is not null;
+create index licenses_with_withdrawn_files on licenses (tenant_id, product_id, withdrawn_until) where withdrawn_until is not null;
 create index licenses_open_ends on licenses (ends_at) where revoked_at is null and ends_at is not null and ended_at is distinct from ends_at;
 create index licenses_by_expiry on licenses (tenant_id, product_id, expires_at, noticed_end, noticed_days, end_set_at) where expires_at is not null and revoked_at is null and suspended_at is null;
 create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc, expires_at);
@@ -239,6 +243,7 @@ create table devices (
   in_two_places_at timestamptz,
   given_name jsonb,
   files jsonb,
+  withdrawn_until timestamptz,
   status text not null,
   activated_at timestamptz not null,
   deactivated_at timestamptz,
@@ -248,7 +253,7 @@ create index devices_by_instance on devices (instance_id, license_id);
 create index devices_by_name on devices (license_id, name) where status = 'active';
 create index devices_by_identity on devices using gin (identity jsonb_path_ops) where status = 'active' and identity is not null;
 create index devices_by_install on devices (license_id, install_id) where status = 'active' and install_id is not null;
-create index devices_with_files on devices (tenant_id) where files is not null;
+create index devices_with_withdrawn_files on devices (tenant_id, withdrawn_until) where withdrawn_until is not null;
 create index devices_by_age on devices (tenant_id, activated_at desc, license_id desc, device_id desc);
 create index devices_by_own_id on devices (tenant_id, device_id text_pattern_ops, activated_at desc);
 create index devices_by_any_name on devices (tenant_id, lower(name) text_pattern_ops);

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listWithdrawn } from '../../../projections/licenses/files.ts'
+import { listWithdrawn } from '../../../projections/licenses/withdrawn.ts'
 import { findActiveKey } from '../../../projections/signing.ts'
 import { coalesce } from '../../async/coalesce.ts'
 import { momentOf } from '../../commands/origin.ts'

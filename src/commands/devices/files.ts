@@ -1,4 +1,5 @@
 import { entitlementsFor, entitlementValuesFor } from '../../../projections/licenses/entitlements.ts'
+import { hasInstance } from '../../../projections/licenses/files.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { type IssuedLicense, type License, licenses } from '../../domain/licenses/license.ts'
 import type { SeatFile } from '../../domain/licenses/seat-files.ts'
@@ -134,12 +135,17 @@ export async function releaseFile(
     ports.usage.count(tenantId, productId, 'deactivations')
 }
 
-/** Whether a text is a request for this license. */
-export async function requestedBy(
-  ports: Ports<'keyHashing'>,
+/**
+ * Whether a device made a text for this license: a request with its key, or the release of a device that has or had a seat
+ * on it.
+ */
+export async function isMadeFor(
+  ports: Ports<'db' | 'keyHashing'>,
   entry: LicenseEntry,
   text: string,
 ): Promise<boolean> {
+  const release = readRelease(text, entry.license)
+  if (release) return hasInstance(ports.db, entry.license.licenseId, release.instanceId)
   const request = readRequest(text, entry.license)
   return request !== undefined && (await isOfKey(ports, entry, request))
 }

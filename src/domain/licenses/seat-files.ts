@@ -59,21 +59,43 @@ export const filesWith = (
 }
 
 /**
+ * The files of a device that it must not use any more, whatever becomes of the license: those before its present key of its own,
+ * and the one that was given back with all before it, since a restored copy of the machine may still have them.
+ */
+function ownWithdrawn(files: readonly SeatFile[]): SeatFile[] {
+  const present = files.at(-1)?.deviceKey
+  const givenBack = files.findLastIndex(({ releasedAt }) => releasedAt !== null)
+  return files.filter(({ deviceKey }, index) => index <= givenBack || deviceKey !== present)
+}
+
+/** Whether a license withdraws all of its files. */
+export const isBarred = ({
+  revokedAt,
+  suspendedAt,
+}: {
+  revokedAt: string | null
+  suspendedAt: string | null
+}) => revokedAt !== null || suspendedAt !== null
+
+/** When the last of the files ends that a device withdraws, whatever becomes of the license; null without any. */
+export const withdrawnUntil = (files: readonly SeatFile[]): string | null =>
+  ownWithdrawn(files).reduce<string | null>(
+    (until, { endsAt }) => (until === null || endsAt > until ? endsAt : until),
+    null,
+  )
+
+/**
  * The files that must no longer be used although they have not ended: all of a license that is revoked or suspended, those
- * for a key that was replaced, those of a device whose present file was made for another key of its own, and those that were
- * given back: a restored copy of the machine may still have them.
+ * for a key that was replaced, and those that their device withdraws.
  */
 export function withdrawnFiles(
   files: readonly SeatFile[],
   license: { keyHash: string; revokedAt: string | null; suspendedAt: string | null },
   now: string,
 ): SeatFile[] {
-  const isBarred = license.revokedAt !== null || license.suspendedAt !== null
-  const present = files.at(-1)?.deviceKey
+  const own = new Set(ownWithdrawn(files))
   return files.filter(
-    ({ endsAt, releasedAt, keyHash, deviceKey }) =>
-      now < endsAt &&
-      (releasedAt !== null || isBarred || keyHash !== license.keyHash || deviceKey !== present),
+    (file) => now < file.endsAt && (isBarred(license) || file.keyHash !== license.keyHash || own.has(file)),
   )
 }
 

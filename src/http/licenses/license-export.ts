@@ -8,7 +8,10 @@ import { type licenseOut, licenseView } from './license.ts'
 
 type License = z.infer<typeof licenseOut>
 
-/** The columns in this order, each named after its field. Lists are separated by spaces, metadata is JSON. */
+/**
+ * The columns in this order, each named after its field; new ones come last. Lists are separated by spaces; metadata, the values
+ * of entitlements and a term that waits are JSON.
+ */
 const columns: Record<string, (license: License) => Cell> = {
   id: ({ id }) => id,
   productId: ({ productId }) => productId,
@@ -28,6 +31,11 @@ const columns: Record<string, (license: License) => Cell> = {
   metadata: ({ metadata }) => JSON.stringify(metadata),
   createdAt: ({ createdAt }) => createdAt,
   revokedAt: ({ revokedAt }) => revokedAt,
+  updatesUntil: ({ updatesUntil }) => updatesUntil,
+  entitlementValues: ({ entitlementValues }) => entitlementValues && JSON.stringify(entitlementValues),
+  startsWith: ({ startsWith }) => startsWith && JSON.stringify(startsWith),
+  graceUntil: ({ graceUntil }) => graceUntil,
+  suspendedAt: ({ suspendedAt }) => suspendedAt,
 }
 
 const formats = {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sameJson } from '../../domain/equality.ts'
+import { type EntitlementValues, valueNamed } from '../../domain/products/entitlement-values.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { slugOf } from '../../domain/values.ts'
@@ -53,10 +54,11 @@ export function chooseKeyTypes(
 }
 
 function choose(variant: Variant, wanted: Input, isUnique: (slug: string) => boolean): KeyTypeChoice {
-  const { policy, entitlements } = variant
+  const { policy, entitlements, values } = variant
   const first = wanted.existing[0]
-  const named = wanted.mapped.get(policy?.policyId ?? '') ?? wanted.mapped.get(policy?.name ?? '')
-  if (named !== undefined) {
+  const named =
+    wanted.mapped.get(policy?.policyId ?? '') ?? wanted.mapped.get(policy?.name ?? '') ?? variant.keyTypeId
+  if (named !== null) {
     const keyType = findKeyType({ keyTypes: wanted.existing }, named)
     return keyType
       ? { variant, keyTypeId: named, state: 'mapped', keyType }
@@ -74,40 +76,53 @@ function choose(variant: Variant, wanted: Input, isUnique: (slug: string) => boo
   const keyType = findKeyType({ keyTypes: wanted.existing }, keyTypeId)
   if (!keyType) return { variant, keyTypeId, state: 'new', keyType: newKeyType(variant, keyTypeId) }
   const choice = { variant, keyTypeId, state: 'existing', keyType } as const
-  if (sameJson(keyType.entitlements, entitlements)) return choice
+  const { entitlementValues: present = {} } = keyType
+  if (sameJson(keyType.entitlements, entitlements) && sameJson(present, values)) return choice
   const problem =
-    `The product has a key type ${keyTypeId} with other entitlements (${listOf(keyType.entitlements)} instead of ` +
-    `${listOf(entitlements)}). To use it all the same: --map ${quoted(policy?.policyId ?? '')}=${keyTypeId}`
+    `The product has a key type ${keyTypeId} with other entitlements (${listOf(keyType.entitlements, present)} instead of ` +
+    `${listOf(entitlements, values)}). To use it all the same: --map ${quoted(policy?.policyId ?? '')}=${keyTypeId}`
   return { ...choice, problem }
 }
 
 const quoted = (text: string) => (/^[\w.-]+$/.test(text) ? text : `'${text}'`)
-const listOf = (entries: readonly string[]) => entries.join(', ') || 'none'
+const listOf = (entries: readonly string[], values: EntitlementValues) =>
+  entries.map((entry) => withValue(entry, values)).join(', ') || 'none'
+
+/** An entitlement as people read it, such as `projects: 25`. */
+const withValue = (name: string, values: EntitlementValues): string => {
+  const value = valueNamed(name, values)
+  return value === undefined || value === true ? name : `${name}: ${value}`
+}
 
 function idFor(
-  { policy, entitlements, extra, missing }: Variant,
+  { policy, entitlements, extra, missing, values }: Variant,
   isUnique: (slug: string) => boolean,
 ): string {
   const slug = slugOf(policy?.name ?? '')
   const base = isUnique(slug)
     ? slug
     : `${slug.slice(0, 40) || 'imported'}-${shortHash(policy?.policyId ?? '')}`
+  const hashed = (of: unknown) => `${base.slice(0, 40).replace(/-$/, '')}-${shortHash(JSON.stringify(of))}`
+  if (!sameJson(values, {})) return hashed([entitlements, values])
   if (extra.length === 0 && missing.length === 0) return base
   const added = slugOf(extra.join('-'))
   const full = `${base}-${added}`
-  return missing.length === 0 && added !== '' && full.length <= 63
-    ? full
-    : `${base.slice(0, 40).replace(/-$/, '')}-${shortHash(JSON.stringify(entitlements))}`
+  return missing.length === 0 && added !== '' && full.length <= 63 ? full : hashed(entitlements)
 }
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8)
 
 function newKeyType(
-  { policy, entitlements, extra, missing, maxQuantity }: Variant,
+  { policy, entitlements, extra, missing, values, maxQuantity }: Variant,
   keyTypeId: string,
 ): KeyType {
   const onExpiry = policy?.onExpiry ?? 'expire'
-  const differences = [...extra.map((entry) => `+ ${entry}`), ...missing.map((entry) => `- ${entry}`)]
+  const changed = Object.keys(values).filter((name) => !extra.includes(name))
+  const differences = [
+    ...extra.map((entry) => `+ ${withValue(entry, values)}`),
+    ...missing.map((entry) => `- ${entry}`),
+    ...changed.map((entry) => withValue(entry, values)),
+  ]
   const name = [policy?.name ?? 'Imported', ...differences].join(' ').slice(0, 200)
   return {
     keyTypeId,
@@ -117,6 +132,7 @@ function newKeyType(
     onExpiry,
     entitlements,
     fallbackEntitlements: onExpiry === 'fallback' ? entitlements : [],
+    ...(sameJson(values, {}) ? {} : { entitlementValues: values }),
     price: null,
     sellInMultiples: policy?.sellInMultiples === true || maxQuantity > 1,
     maxQuantity: null,

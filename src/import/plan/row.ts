@@ -1,5 +1,6 @@
 import type { ForeignLicense as ImportRow } from '../../commands/licenses/import.ts'
 import { nameInOneLine } from '../../domain/plain-text.ts'
+import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import { Entitlement, entitlementSet, type KeyType } from '../../domain/products/key-type.ts'
 import { asciiEmail, isPlain, isStorable } from '../../domain/values.ts'
 import { importRowOf } from '../../http/licenses/import-row.ts'
@@ -34,7 +35,7 @@ export function rowOf(license: ForeignLicense, keyType: KeyType, source: string)
     ...(expiresAt !== undefined && { expiresAt }),
     ...(updatesUntil !== undefined && { updatesUntil }),
     ...(createdAt !== null && { createdAt }),
-    ...((status === 'revoked' || status === 'expired') && { status }),
+    ...((status === 'revoked' || status === 'expired' || status === 'fallback') && { status }),
     metadata: metadataOf(license, source, note),
     ...(devices.length > 0 && { devices }),
   })
@@ -146,3 +147,14 @@ function entitlementOf(code: string): string | undefined {
 /** Entitlements of another system as a sorted set, in the form of key types. */
 export const entitlementsOf = (codes: readonly string[]): string[] =>
   entitlementSet(codes.flatMap((code) => entitlementOf(code) ?? []))
+
+/** The values of entitlements of another system, by the names in that form and in their order. */
+export const entitlementValuesOf = (values: EntitlementValues): EntitlementValues =>
+  Object.fromEntries(
+    Object.entries(values)
+      .flatMap(([code, value]) => {
+        const name = entitlementOf(code)
+        return name === undefined ? [] : [[name, value] as const]
+      })
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  )

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import type { ApiLists } from '../api/lists.ts'
 import type { ExportItem } from '../files/items.ts'
 import {
@@ -10,7 +11,16 @@ import {
   type Unusable,
 } from '../foreign.ts'
 import { durationOf, isoDurationOf, isoOf } from './moments.ts'
-import { dataOf, isSet, type Piece, type Shared, type Source, textOf, wholeOf } from './source.ts'
+import {
+  dataOf,
+  isSet,
+  type Piece,
+  type Shared,
+  type Source,
+  textOf,
+  valueInText,
+  wholeOf,
+} from './source.ts'
 
 const pageSize = 100
 const Page = z.array(z.unknown())
@@ -34,7 +44,7 @@ const cryptlexApi: ApiLists = {
 const Fields = z.looseObject({ id: z.string() })
 type Fields = z.infer<typeof Fields>
 
-/** Cryptlex: license templates become key types, activations devices, feature flags entitlements. */
+/** Cryptlex: license templates become key types, activations devices, feature flags entitlements with values. */
 export const cryptlexSource: Source = {
   name: 'cryptlex',
   pieceOf,
@@ -106,6 +116,7 @@ function licenseOf(from: string, license: Fields, { pieces, shared }: Context): 
       'Its time begins with its first activation there. Give it an end there, and export it again.',
     )
   const { email, name } = personOf(license.user)
+  const flags = flagsOf(shared.get('versions', textOf(license.productVersionId)))
   return {
     ...plainLicense,
     from,
@@ -113,7 +124,8 @@ function licenseOf(from: string, license: Fields, { pieces, shared }: Context): 
     licenseKey,
     productId: textOf(productId),
     policyId: policyIdOf(license, shared),
-    entitlements: entitlementsOf(shared.get('versions', textOf(license.productVersionId))),
+    entitlements: flags?.map((flag) => flag.name) ?? null,
+    entitlementValues: valuesOfFlags(flags ?? []),
     email,
     name,
     createdAt: createdAt ?? null,
@@ -123,7 +135,7 @@ function licenseOf(from: string, license: Fields, { pieces, shared }: Context): 
     seats: seatsOf(license),
     devices: dataOf(pieces, 'activations', Fields).map(deviceOf),
     metadata: metadataOf(license),
-    leftOut: leftOutOf(license),
+    leftOut: [...leftOutOf(license), ...leftOutOfFlags(flags ?? [])],
   }
 }
 
@@ -148,14 +160,32 @@ function personOf(user: unknown): { email: string | null; name: string | null } 
   return { email: textOf(person.data.email), name: names.join(' ') || null }
 }
 
-const Version = z.looseObject({
-  featureFlags: z.array(z.looseObject({ name: z.string(), enabled: z.boolean() })).catch([]),
-})
+const Flag = z.looseObject({ name: z.string(), enabled: z.boolean(), data: z.unknown() })
+type Flag = z.infer<typeof Flag>
+const Version = z.looseObject({ featureFlags: z.array(Flag).catch([]) })
 
-function entitlementsOf(version: unknown): string[] | null {
+/** The feature flags that are enabled; null without a product version. */
+function flagsOf(version: unknown): Flag[] | null {
   const read = Version.safeParse(version)
-  return read.success ? read.data.featureFlags.flatMap(({ name, enabled }) => (enabled ? [name] : [])) : null
+  return read.success ? read.data.featureFlags.filter(({ enabled }) => enabled) : null
 }
+
+/** What the flags carry as data, which the app reads for itself there. */
+function valuesOfFlags(flags: readonly Flag[]): EntitlementValues | undefined {
+  const values = flags.flatMap(({ name, data }) => {
+    const value = valueInText(textOf(data) ?? '')
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return values.length === 0 ? undefined : Object.fromEntries(values)
+}
+
+const leftOutOfFlags = (flags: readonly Flag[]): string[] =>
+  flags.flatMap(({ name, data }) => {
+    const text = textOf(data)
+    return text === null || valueInText(text) !== undefined
+      ? []
+      : [`The data of its feature ${name} is left out: a value has at most 200 characters on one line.`]
+  })
 
 const deviceOf = (activation: Fields): ForeignDevice => ({
   deviceId: textOf(activation.fingerprint) ?? activation.id,

@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { keyHashOf } from '../../credentials/license-key.ts'
+import { boundedJson } from '../../domain/json-bounds.ts'
+import { EntitlementValue, type EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import type { ExportItem } from '../files/items.ts'
 import { type ForeignLicense, plainLicense, policyNamed, type Unusable } from '../foreign.ts'
 import { isoOf } from './moments.ts'
+import { isOwnColumn, isOwnExport, ownFields } from './own-csv.ts'
 import type { Piece, Source } from './source.ts'
 
 /** The columns that are known, in the order of the documentation. */
@@ -20,6 +23,7 @@ export const csvColumns = [
   'seats',
   'quantity',
   'entitlements',
+  'entitlementValues',
   'devices',
 ] as const
 export type CsvColumn = (typeof csvColumns)[number]
@@ -43,8 +47,9 @@ const columnOf = new Map<string, CsvColumn>(csvColumns.map((column) => [plain(co
 const prefix = 'metadata.'
 
 const Cells = z.record(z.string(), z.string())
-const statuses = { active: 'active', suspended: 'suspended', expired: 'expired', revoked: 'revoked' } as const
-const isStatus = (text: string): text is keyof typeof statuses => Object.hasOwn(statuses, text)
+const statuses = ['active', 'suspended', 'expired', 'revoked', 'fallback'] as const
+type Status = (typeof statuses)[number]
+const isStatus = (text: string): text is Status => statuses.some((status) => status === text)
 
 /**
  * A file that a vendor writes: one license a line. Any other column becomes metadata.
@@ -61,12 +66,16 @@ export function csvSource(columns: ReadonlyMap<string, CsvColumn> = new Map()): 
       const alias = aliasOf.get(plain(name))
       return fieldOf(name) ?? (alias && !names.has(alias) ? alias : undefined)
     }
+    const isOwn = isOwnExport(cells.data)
+    const own = isOwn ? ownFields(cells.data) : {}
+    if (!own) return 'Its metadata is not the JSON of an export.'
     const entries = Object.entries(cells.data).flatMap(([name, value]): [string, string][] => {
+      if (isOwn && isOwnColumn(name)) return []
       const text = value.trim()
       if (text === '') return []
       return [[fieldOrAlias(name) ?? `${prefix}${name.replace(/^metadata\./i, '')}`, text]]
     })
-    const row = Object.fromEntries(entries)
+    const row: Record<string, string> = { ...Object.fromEntries(entries), ...own }
     // Rows of one key meet, so that the second one is known to be double.
     const group = keyHashOf(row.licenseKey ?? '') ?? row.licenseKey ?? ''
     return { kind: 'row', id: from, group: row.licenseKey === undefined ? from : group, from, data: row }
@@ -97,7 +106,7 @@ function licenseOf(from: string, row: Record<string, string>): ForeignLicense | 
   if (licenseKey === null)
     return unusable("The line has no licenseKey. If the column has another name: --column 'Name=licenseKey'.")
   const status = (row.status ?? 'active').toLowerCase()
-  if (!isStatus(status)) return unusable(`The status ${status} is not ${Object.keys(statuses).join(', ')}.`)
+  if (!isStatus(status)) return unusable(`The status ${status} is not ${statuses.join(', ')}.`)
   const seats = numberOf(row.seats, /^(unlimited|none)$/i)
   const quantity = numberOf(row.quantity)
   if (seats === 'invalid' || quantity === 'invalid')
@@ -109,6 +118,11 @@ function licenseOf(from: string, row: Record<string, string>): ForeignLicense | 
     return unusable(
       'createdAt, expiresAt and updatesUntil must be dates such as 2026-11-21 or 2026-11-21T09:30:00Z.',
     )
+  const entitlementValues = valuesIn(row.entitlementValues)
+  if (entitlementValues === 'invalid')
+    return unusable(
+      'entitlementValues must be JSON such as {"projects": 25, "tier": "gold"}: true, numbers, or text of up to 200 characters.',
+    )
   const lists = (text: string | undefined) => text?.split(/[\s;|,]+/).filter((entry) => entry !== '')
   return {
     ...plainLicense,
@@ -117,7 +131,9 @@ function licenseOf(from: string, row: Record<string, string>): ForeignLicense | 
     licenseKey,
     productId: row.product ?? null,
     policyId: row.plan ?? null,
-    entitlements: lists(row.entitlements) ?? null,
+    keyTypeId: row.keyTypeId,
+    entitlements: entitlementsOf(lists(row.entitlements), entitlementValues),
+    entitlementValues,
     email: row.email ?? null,
     name: row.name ?? null,
     createdAt: createdAt ?? null,
@@ -127,12 +143,31 @@ function licenseOf(from: string, row: Record<string, string>): ForeignLicense | 
     seats,
     quantity: quantity ?? 1,
     devices: (lists(row.devices) ?? []).map((deviceId) => ({ deviceId, name: null, lastSeen: null })),
+    leftOut:
+      row.startsWith === undefined ? [] : ['Its term has not begun yet; here it counts from its creation.'],
     metadata: Object.fromEntries(
       Object.entries(row).flatMap(([name, value]) =>
         name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
       ),
     ),
   }
+}
+
+/** What has a value is an entitlement, also if it is not in the list of them. */
+function entitlementsOf(
+  listed: string[] | undefined,
+  values: EntitlementValues | undefined,
+): string[] | null {
+  if (!listed && !values) return null
+  return [...(listed ?? []), ...Object.keys(values ?? {})]
+}
+
+const Values = z.record(z.string(), EntitlementValue)
+
+function valuesIn(text: string | undefined): EntitlementValues | undefined | 'invalid' {
+  if (text === undefined) return undefined
+  const read = Values.safeParse(boundedJson(text, 1000))
+  return read.success ? read.data : 'invalid'
 }
 
 /** @returns null for a text that means "never" */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EntitlementValue } from '../../domain/products/entitlement-values.ts'
 import type { ApiLists } from '../api/lists.ts'
 import type { ExportItem } from '../files/items.ts'
 import type { ForeignLicense, ForeignPolicy, SourceName, Unusable } from '../foreign.ts'
@@ -56,6 +57,16 @@ export const textOf = (value: unknown): string | null =>
 /** A whole number of another system; null for anything else. */
 export const wholeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : null
+
+/**
+ * The value of an entitlement that another system has as text: a number where the text is how a number is written.
+ * @returns undefined for a text that is too long for a value
+ */
+export function valueInText(text: string): EntitlementValue | undefined {
+  const number = Number(text)
+  const isNumber = Number.isFinite(number) && String(number) === text
+  return EntitlementValue.safeParse(text === 'true' ? true : isNumber ? number : text).data
+}
 
 /** Whether a flag is set; some systems send 0 and 1. */
 export const isSet = (value: unknown): boolean => value === true || value === 1 || value === '1'

@@ -50,7 +50,9 @@ export const findLicenseTools = [
     operation: 'getLicense',
     title: 'Read a license',
     description:
-      'Returns the status, terms, person, device limit and devices of a license, now or at a past moment. The license ' +
+      'Returns the status, terms, person, device limit and devices of a license, now or at a past moment: also until when ' +
+      'its grace lasts (`graceUntil`), which builds it covers (`updatesUntil`), what its entitlements amount to ' +
+      '(`entitlementValues`), by what each device is recognized and until when a license file keeps its seat. The license ' +
       'key is masked.',
     effect: 'reads',
     input: {

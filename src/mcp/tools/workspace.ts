@@ -26,7 +26,17 @@ export const workspaceTools = [
     operation: 'listKeyTypes',
     title: 'List the key types of a product',
     description:
-      'Returns what a product sells: the term, device limit, entitlements with their values, and price of each key type.',
+      'Returns what a product sells: the term, its start and grace, the period of updates, device limit, license files ' +
+      '(`offlineFiles`), entitlements with their values, and price of each key type.',
+    effect: 'reads',
+    input: { productId },
+  }),
+  tool({
+    name: 'list_releases',
+    operation: 'listReleases',
+    title: 'List the releases of a product',
+    description:
+      'Returns the releases of a product, newest first. A license covers those that were built until its `updatesUntil`.',
     effect: 'reads',
     input: { productId },
   }),

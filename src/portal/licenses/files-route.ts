@@ -2,15 +2,16 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { listLicensesOfPerson } from '../../../projections/licenses/of-person.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
-import { issueFile, type MadeFile, releaseFile, requestedBy } from '../../commands/devices/files.ts'
+import { isMadeFor, issueFile, type MadeFile, releaseFile } from '../../commands/devices/files.ts'
 import type { PortalTextKey } from '../../domain/portal/texts.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import { notFound } from '../../http/problem.ts'
-import { maxStatementLength } from '../../signing/device-statements.ts'
+import { maxStatementLength, readRelease } from '../../signing/device-statements.ts'
 import { type PortalContext, page } from '../context.ts'
 import { showPage } from '../page.ts'
+import { scannedIn } from '../scanned.ts'
 import { tooMany } from '../sign-in/route.ts'
-import { originOfCustomer, visitOf } from '../visit.ts'
+import { originOfCustomer, type Visit, visitOf } from '../visit.ts'
 import { fileFormView, fileView } from './files-view.ts'
 import { type FoundLicense, type LicenseRequest, licenseOf } from './route.ts'
 import { licenseDetails } from './shown.ts'
@@ -37,7 +38,13 @@ const problems: Partial<Record<RefusalCode, PortalTextKey>> = {
 }
 
 /** A person gets license files for machines without a network, and gives them back, where the product allows it. */
-export function fileRoutes(app: FastifyInstance, { ports }: PortalContext): void {
+export function fileRoutes(app: FastifyInstance, { ports, cookies }: PortalContext): void {
+  const scanned = scannedIn(cookies)
+  /** Leads a visitor to the sign-in page, and from there back to the text that they came with. */
+  const signInFirst = (reply: FastifyReply, visit: Visit, text: string) => {
+    scanned.keep(reply, visit, text)
+    return reply.redirect(`${visit.home}/sign-in`, 303)
+  }
   /** @throws Problem 404 where the page offers no files */
   const offered = async (request: LicenseRequest, reply: FastifyReply) => {
     const found = await licenseOf(ports, request, reply)
@@ -58,17 +65,17 @@ export function fileRoutes(app: FastifyInstance, { ports }: PortalContext): void
       typed.problem ? 422 : 200,
     )
 
-  // The address in the QR code of a request: a phone opens it, and pastes nothing.
+  // The address in the QR code of a request or release: a phone opens it, and pastes nothing.
   app.get('/:tenantId/file', page, async (request, reply) => {
     const visit = visitOf(request)
-    if (!visit.customer) return reply.redirect(`${visit.home}/sign-in`, 303)
     const { request: text } = Text.parse(request.query)
+    if (!visit.customer) return signInFirst(reply, visit, text)
     const person = { tenantId: visit.tenantId, subjectId: visit.customer.subjectId }
     const { entries } = await listLicensesOfPerson(ports.db, person, {
       after: undefined,
       limit: mostLicenses,
     })
-    const entry = await firstRequested(ports, entries, text)
+    const entry = await firstMadeFor(ports, entries, text)
     if (entry) {
       const query = new URLSearchParams({ request: text })
       return reply.redirect(`${visit.home}/licenses/${entry.license.licenseId}/file?${query}`, 303)
@@ -83,8 +90,11 @@ export function fileRoutes(app: FastifyInstance, { ports }: PortalContext): void
   })
 
   app.get('/:tenantId/licenses/:id/file', page, async (request: LicenseRequest, reply) => {
+    const visit = visitOf(request)
+    const { request: text } = Text.parse(request.query)
+    if (!visit.customer) return signInFirst(reply, visit, text)
     const found = await offered(request, reply)
-    return found ? form(reply, found, { text: Text.parse(request.query).request }) : reply
+    return found ? form(reply, found, { text }) : reply
   })
 
   app.post('/:tenantId/licenses/:id/file', page, async (request: LicenseRequest, reply) => {
@@ -92,11 +102,11 @@ export function fileRoutes(app: FastifyInstance, { ports }: PortalContext): void
     if (!found) return reply
     const { visit, entry, customer } = found
     const { request: text } = Text.parse(request.body ?? {})
-    const { tenantId, licenseId } = entry.license
+    const { licenseId } = entry.license
     const taken = await ports.attempts.take([{ bucket: `portal file ${licenseId}`, allowance: asking }])
     if (!taken.allowed) return tooMany(reply, visit, taken.retryAfterSeconds)
     try {
-      const made = await answered(ports, { tenantId, licenseId, text }, originOfCustomer(request, customer))
+      const made = await answered(ports, entry, text, originOfCustomer(request, customer))
       if (!made) return reply.redirect(`${visit.home}/licenses/${licenseId}?done=fileReleased`, 303)
       return showPage(reply, visit, {
         title: visit.say('fileTitle'),
@@ -110,23 +120,25 @@ export function fileRoutes(app: FastifyInstance, { ports }: PortalContext): void
   })
 }
 
-/** The license that a request was made for; undefined for none of them. */
-async function firstRequested(
+/** The license that a device made a text for; undefined for none of them. */
+async function firstMadeFor(
   ports: PortalContext['ports'],
   entries: readonly LicenseEntry[],
   text: string,
 ): Promise<LicenseEntry | undefined> {
-  for (const entry of entries) if (await requestedBy(ports, entry, text)) return entry
+  for (const entry of entries) if (await isMadeFor(ports, entry, text)) return entry
   return undefined
 }
 
 /** @returns undefined for a release, which only frees the seat */
 async function answered(
   ports: PortalContext['ports'],
-  { tenantId, licenseId, text }: { tenantId: string; licenseId: string; text: string },
+  { license }: LicenseEntry,
+  text: string,
   origin: ReturnType<typeof originOfCustomer>,
 ): Promise<MadeFile | undefined> {
-  if (text.includes('KEYLEDGER RELEASE')) {
+  const { tenantId, licenseId } = license
+  if (readRelease(text, license)) {
     await releaseFile(ports, { tenantId, licenseId, release: text }, origin)
     return undefined
   }

@@ -6,6 +6,7 @@ import { EmailAddress } from '../../domain/values.ts'
 import { addressOf } from '../../http/listening.ts'
 import { type PortalContext, page } from '../context.ts'
 import { message, showPage } from '../page.ts'
+import { scannedIn } from '../scanned.ts'
 import { type Visit, visitOf } from '../visit.ts'
 import { requestLink } from './request-link.ts'
 import { linkSentView, linkView, signInView, uselessLinkView } from './view.ts'
@@ -28,14 +29,17 @@ export function signInRoutes(app: FastifyInstance, context: PortalContext): void
 
 function requestRoutes(app: FastifyInstance, context: PortalContext): void {
   const { ports, cookies } = context
+  const scanned = scannedIn(cookies)
 
-  const form = (reply: FastifyReply, visit: Visit, typed: { email: string; wrong: boolean }) =>
-    showPage(
+  const form = (reply: FastifyReply, visit: Visit, typed: { email: string; wrong: boolean }) => {
+    const hasScanned = scanned.find(reply.request) !== undefined
+    return showPage(
       reply,
       visit,
-      { title: visit.say('signInTitle'), content: signInView(visit, typed) },
+      { title: visit.say('signInTitle'), content: signInView(visit, { ...typed, hasScanned }) },
       typed.wrong ? 422 : 200,
     )
+  }
 
   app.get('/:tenantId/sign-in', page, async (request, reply) => {
     const visit = visitOf(request)
@@ -76,6 +80,7 @@ export function tooMany(reply: FastifyReply, visit: Visit, waitSeconds: number):
 }
 
 function linkRoutes(app: FastifyInstance, { ports, cookies }: PortalContext): void {
+  const scanned = scannedIn(cookies)
   const useless = (reply: FastifyReply, visit: Visit, why: 'other browser' | 'expired') =>
     showPage(
       reply,
@@ -99,7 +104,7 @@ function linkRoutes(app: FastifyInstance, { ports, cookies }: PortalContext): vo
 
   app.post('/:tenantId/link', page, async (request, reply) => {
     const visit = visitOf(request)
-    const { tenantId, home } = visit
+    const { tenantId } = visit
     const secret = LinkToken.safeParse(request.body).data?.token ?? ''
     const state = await stateOf(request, tenantId, secret)
     if (state !== 'usable') return useless(reply, visit, state)
@@ -109,6 +114,6 @@ function linkRoutes(app: FastifyInstance, { ports, cookies }: PortalContext): vo
     if (!(await signInWithLink(ports.db, link, ports.now()))) return useless(reply, visit, 'expired')
     if (visit.customer) await endCustomerSession(ports.db, visit.customer.session, ports.now())
     cookies.set(reply, tenantId, 'session', session)
-    return reply.redirect(home, 303)
+    return reply.redirect(scanned.pathAfterSignIn(request, reply, visit), 303)
   })
 }

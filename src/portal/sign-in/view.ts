@@ -3,12 +3,19 @@ import { message, tokenField } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { linkMinutes } from './request-link.ts'
 
-/** @param typed what was typed into the form, and whether it is no address */
-export function signInView(visit: Visit, typed: { email: string; wrong: boolean }): Html {
+/**
+ * @param typed what was typed into the form, and whether it is no address
+ * @param typed.hasScanned whether the visitor came with a text of a device, which is kept meanwhile
+ */
+export function signInView(
+  visit: Visit,
+  typed: { email: string; wrong: boolean; hasScanned: boolean },
+): Html {
   const { say, home } = visit
   return html`<section class="narrow">
     <h1>${say('signInTitle')}</h1>
     <p class="lead">${say('signInLead')}</p>
+    ${typed.hasScanned && html`<p>${say('fileKept')}</p>`}
     <form class="sheet" method="post" action=${`${home}/sign-in`}>
       ${tokenField(visit)}
       <div class="field">

@@ -15,8 +15,8 @@ export function licenseExportRoutes(app: ZodApp, ports: ApprovalPorts): void {
     summary: 'Export licenses as JSON lines or CSV, newest first; keys are masked',
     description:
       'Streams any number of licenses. An interrupted response ends without its last chunk and still uses up its ' +
-      'confirmation. In CSV, lists are separated by spaces, metadata is JSON, and text that a ' +
-      'spreadsheet would read as a formula is prefixed with an apostrophe.',
+      'confirmation. In CSV, lists are separated by spaces; metadata, entitlement values and a waiting term are JSON; and text ' +
+      'that a spreadsheet would read as a formula is prefixed with an apostrophe.',
     response: {
       200: {
         description: 'One license per line; CSV begins with a header line',

@@ -131,6 +131,7 @@ export const de: Record<PortalTextKey, string> = {
     'Innerhalb eines Jahres wurden so viele Dateien erstellt, wie möglich sind. Bitte schreiben Sie an den Support.',
   fileFull: 'Alle Geräte der Lizenz sind vergeben. Entfernen Sie zuerst eines.',
   fileNowhere: 'Keine Ihrer Lizenzen hat den Schlüssel, mit dem der Text erstellt wurde.',
+  fileKept: 'Der Text Ihres Geräts ist gemerkt: Melden Sie sich an, dann ist er eingetragen.',
   fileReleased: 'Die Datei wurde zurückgegeben. Die Lizenz kann auf einem anderen Gerät verwendet werden.',
   seatHeld: 'Dieses Gerät hat eine Lizenzdatei und behält seinen Platz bis {date}.',
 

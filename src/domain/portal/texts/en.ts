@@ -121,6 +121,7 @@ export const en = {
   fileSpent: 'As many files as possible were made within a year. Please write to support.',
   fileFull: 'All devices of the license are in use. Remove one first.',
   fileNowhere: 'None of your licenses has the key that the text was made with.',
+  fileKept: 'The text of your device is kept: sign in, and it is filled in.',
   fileReleased: 'The file was given back. The license can be used on another device.',
   seatHeld: 'This device has a license file and keeps its seat until {date}.',
 
