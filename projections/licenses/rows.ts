@@ -154,6 +154,7 @@ export const devices = defineTable<DeviceFields>(
     givenName: 'jsonb',
     // The license files that were made for it.
     files: 'jsonb',
+    // Of a floating seat.
     fence: 'int',
     // When the last of those ends that it must not use any more, whatever becomes of the license.
     withdrawnUntil: 'timestamptz',
@@ -170,6 +171,7 @@ export const devices = defineTable<DeviceFields>(
       devices_by_name: "(license_id, name) where status = 'active'",
       devices_by_identity:
         "using gin (identity jsonb_path_ops) where status = 'active' and identity is not null",
+      devices_floating: "(license_id, device_id) where status = 'active' and fence is not null",
       devices_by_install: "(license_id, install_id) where status = 'active' and install_id is not null",
       devices_with_withdrawn_files: withdrawingDevices,
       // People look for devices of a whole tenant.

@@ -21,7 +21,7 @@ export type RuntimeStatus =
   | 'plan_limit'
 
 /** Why a call is refused: the status, or more exactly where the status does not tell. */
-export type RefusedReason = RuntimeStatus | 'suspended' | 'build_not_covered'
+export type RefusedReason = RuntimeStatus | 'suspended' | 'build_not_covered' | 'seat_lost'
 
 export type Verdict = {
   status: RuntimeStatus
@@ -140,12 +140,17 @@ const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
   build_not_covered: 'inactive',
   license_reminted: 'reminted',
   seat_limit_reached: 'seat_limit_reached',
+  seat_lost: 'inactive',
   plan_limit: 'plan_limit',
 }
 
 /** The reason of an activation that the rules refuse; undefined for a refusal that is not a status. */
 export const reasonOfRefusal = (code: RefusalCode): RefusedReason | undefined =>
-  code === 'license_suspended' ? 'suspended' : code === 'build_not_covered' ? code : statusOfRefusal(code)
+  code === 'license_suspended'
+    ? 'suspended'
+    : code === 'build_not_covered' || code === 'seat_lost'
+      ? code
+      : statusOfRefusal(code)
 
 /** Whether an activation with this status gives the device a seat. */
 export const isSeating = (status: RuntimeStatus): status is 'active' | 'fallback' =>

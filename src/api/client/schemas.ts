@@ -140,6 +140,27 @@ export function machineIn({
   return { machineHash: machine_hash ?? null, components: device }
 }
 
+/** Names a floating seat, so that a device which was cut off cannot mean that of its successor. */
+const fence = z.int().min(1).optional().meta({
+  description:
+    'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
+  example: 7,
+})
+
+const seatShape = {
+  seat: z
+    .object({
+      id: z.string().meta({ description: 'The instance that has the seat' }),
+      fence: z.int().meta({ description: 'Rises with each taking of a seat of the license', example: 7 }),
+      ends_at: z.int().meta({
+        description: 'Until when the seat is kept without another call, in Unix seconds',
+        example: 1_795_254_000,
+      }),
+    })
+    .optional()
+    .meta({ description: 'Absent for a seat that lasts until it is given back' }),
+}
+
 /** Unknown fields are ignored, because apps of all versions send what they know. */
 export const activateIn = z.object({
   license_key: keyText,
@@ -150,6 +171,10 @@ export const activateIn = z.object({
   instance_id: text(256)
     .optional()
     .meta({ description: 'The id that this device was given by an earlier activation, if it still has it' }),
+  user_id: text(256).optional().meta({
+    description: 'Who uses the app, where seats are of users; stored only as a keyed hash',
+    example: 'ada@example.com',
+  }),
   ...machineShape,
   lease_version: leaseVersion,
   ...buildShape,
@@ -162,13 +187,14 @@ export const activateIn = z.object({
 export const validateIn = z.object({
   license_key: keyText,
   instance_id: text(256),
+  fence,
   ...machineShape,
   lease_version: leaseVersion,
   ...buildShape,
   ...telemetryShape,
 })
 
-export const deactivateIn = z.object({ license_key: keyText, instance_id: text(256) })
+export const deactivateIn = z.object({ license_key: keyText, instance_id: text(256), fence })
 
 const lease = z.object({
   kid: z.string(),
@@ -219,6 +245,7 @@ export const activateOut = z.object({
     example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
   license_expires_at: licenseExpiresAt,
+  ...seatShape,
   ...graceShape,
   updates_until: updatesOutShape.updates_until,
   ...leaseShape,
@@ -247,6 +274,7 @@ export const validateOut = z.object({
     .optional()
     .meta({ description: 'For programs. Only where the license does not cover the build' }),
   license_expires_at: licenseExpiresAt,
+  ...seatShape,
   ...graceShape,
   ...updatesOutShape,
   ...leaseShape,
@@ -261,6 +289,7 @@ const refusedReason = z
     'build_not_covered',
     'reminted',
     'inactive',
+    'seat_lost',
     'not_found',
     'seat_limit_reached',
     'plan_limit',

@@ -3,10 +3,11 @@ import type {
   InstanceLookupParams,
   InstanceLookupResult,
 } from '../../../projections/licenses/instances.ts'
-import { claimOn, seatOf } from '../../domain/licenses/floating.ts'
+import { claimOn, type RanOut, seatOf } from '../../domain/licenses/floating.ts'
 import { type IssuedLicense, type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
+import type { FloatingSeats } from '../../domain/products/key-type.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import type { Ports } from '../../ports.ts'
@@ -28,9 +29,10 @@ type ActivationParams = InstanceLookupParams & { instance: { claim: DeviceClaim 
 export async function findWithMachine(
   ports: Ports<'deviceHashing' | 'findInstance'>,
   question: ActivationParams,
-  said: SaidOfMachine | undefined,
+  saidOn: (license: IssuedLicense) => SaidOfMachine | undefined,
 ): Promise<{ result: InstanceLookupResult; question: ActivationParams }> {
   const result = await ports.findInstance(question)
+  const said = result.kind === 'license' ? saidOn(result.license) : undefined
   if (said === undefined || result.kind !== 'license') return { result, question }
   const identities = await ports.deviceHashing.identitiesOf(result.license, said)
   const again = { ...question, instance: { claim: { ...question.instance.claim, identities } } }
@@ -39,35 +41,85 @@ export async function findWithMachine(
   return { result: await ports.findInstance(again), question: again }
 }
 
+/** An app's seat on a license; `floating` is undefined for one that lasts until it is given back. */
+export type SeatTaken = {
+  instanceId: string
+  license: IssuedLicense
+  /** Whether two machines with one hash were noticed in the seat. */
+  isInTwoPlaces: boolean
+  floating: FloatingSeat | undefined
+}
+
+/** A floating seat that is taken until its end, unless its device calls again. */
+export type FloatingSeat = { deviceId: string; fence: number; endsAt: string }
+
+/** How often a taking is repeated whose own seat runs out at that moment. */
+const takings = 3
+
 /**
  * Gives an app a seat on the license that was found for it. A device that is {@link recognized} keeps its seat and its
- * instance id.
- * @returns its instance id, the license with it, and whether two machines with one hash were noticed in its seat
+ * instance id. A floating seat that ran out is free from the moment on at which it is needed, whenever that is recorded. After a
+ * crash between the append and the first end of the seat, the end is set when the seat is next looked at.
  * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `license_reminted`, `seat_limit_reached`,
- *   `plan_limit`
+ *   `plan_limit`, `seat_lost`
  */
 export async function activateInstance(
+  ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
+  found: FoundInstance,
+  question: ActivationParams,
+  instance: Instance,
+  origin: Origin,
+): Promise<SeatTaken> {
+  const { floating, licenseId } = found.license
+  if (floating === null)
+    return { ...(await seatInstance(ports, found, question, instance, origin)), floating: undefined }
+  for (let taking = 0; taking < takings; taking++) {
+    const ranOut = await ports.seatEnds.passed(licenseId, floating.seatSeconds)
+    const taken = await seatInstance(ports, found, question, { ...instance, ranOut }, origin)
+    const seat = [...taken.license.seats.values()].find((each) => each.instanceId === taken.instanceId)
+    const kept = seat && (await keepSeat(ports, { licenseId, floating }, seat))
+    if (kept) return { ...taken, floating: kept }
+  }
+  throw new Refusal('seat_lost')
+}
+
+/**
+ * Keeps a floating seat for one more time of its own, unless it ran out.
+ * @returns undefined when it did
+ */
+export async function keepSeat(
+  { seatEnds }: Ports<'seatEnds'>,
+  { licenseId, floating: { seatSeconds } }: { licenseId: string; floating: FloatingSeats },
+  { deviceId, fence }: Pick<Seat, 'deviceId' | 'fence'>,
+): Promise<FloatingSeat | undefined> {
+  if (fence === null) return undefined
+  const endsAt = await seatEnds.keep({ licenseId, deviceId, fence, seatSeconds })
+  return endsAt === undefined ? undefined : { deviceId, fence, endsAt }
+}
+
+async function seatInstance(
   ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundInstance,
   question: ActivationParams,
-  { platform, plan, atLeast, builtAt }: Instance,
+  { platform, plan, atLeast, builtAt, ranOut = [] }: Instance & { ranOut?: readonly RanOut[] },
   origin: Origin,
-): Promise<{ instanceId: string; license: IssuedLicense; isInTwoPlaces: boolean }> {
+): Promise<Omit<SeatTaken, 'floating'>> {
   const at = momentOf(ports)
   const newId = ports.newId('ins')
   const {
     tenantId,
     instance: { claim },
   } = question
+  const asked = { ...question, others: ranOut.map(({ deviceId }) => deviceId) }
   const { before, state, events } = await seating(ports, { tenantId, plan }, (admit, proof, isAgain) =>
     changeFound(
       ports,
-      { found, question, origin, at, admit, proof, isStale: isAgain },
-      { type: 'ActivateInstance', instanceId: newId, platform, claim, atLeast, builtAt, at },
+      { found, question: asked, origin, at, admit, proof, isStale: isAgain || ranOut.length > 0 },
+      { type: 'ActivateInstance', instanceId: newId, platform, claim, atLeast, builtAt, ranOut, at },
     ),
   )
   const kept = before.status === 'issued' ? seatOf(before, claimOn(before, claim), atLeast) : undefined
-  const taken = events.find(({ type }) => type === 'DeviceActivated')
+  const taken = events.some(({ type }) => type === 'DeviceActivated')
   return {
     instanceId: taken || !kept ? newId : kept.instanceId,
     license: requireIssued(state),
@@ -75,17 +127,20 @@ export async function activateInstance(
   }
 }
 
-/** Frees the seat of the instance that was found; without an active seat nothing changes. */
+/**
+ * Frees the seat of the instance that was found; without an active seat nothing changes.
+ * @throws Refusal `seat_lost` for a fence that is not the seat's
+ */
 export async function deactivateInstance(
   ports: Ports<'execute' | 'findInstance' | 'now'>,
   found: FoundInstance,
-  { deviceId }: Pick<Seat, 'deviceId'>,
+  { deviceId, fence }: { deviceId: string; fence: number | null },
   question: InstanceLookupParams,
   origin: Origin,
 ): Promise<void> {
   const at = momentOf(ports)
   const change = { found, question, origin, at }
-  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, at })
+  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, fence, at })
 }
 
 type Change = {

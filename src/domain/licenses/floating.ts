@@ -77,6 +77,10 @@ export const claimOn = <Claim extends DeviceClaim>(
   claim: Claim,
 ): Claim => (floating?.scope === 'process' ? { ...claim, installId: null, identities: [] } : claim)
 
+/** Whether a seat is a machine's: then what the machine says of itself is recorded. */
+export const isOfMachine = ({ floating }: Pick<Floating, 'floating'>): boolean =>
+  floating === null || floating.scope === 'device'
+
 /** Whether a caller that names a fence means this seat, and not one that its device had before. */
 export const isOfFence = ({ fence }: Pick<Seat, 'fence'>, named: number | null | undefined): boolean =>
   named === null || named === undefined || named === fence
