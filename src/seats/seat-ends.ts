@@ -33,7 +33,7 @@ export type LicenseOfSeats = { licenseId: string; tenantId: string; seatSeconds:
 export const noteEveryMs = 5000
 /** Without a note for this long, devices could not be answered. */
 const outageSeconds = 15
-/** A row that ran out is kept for a call that is still under way. */
+/** The end of a seat that is not taken any more is kept for a call that is still under way. */
 const keptAfterEnd = "interval '1 day'"
 
 export function createSeatEnds(db: Pool): SeatEnds {
@@ -73,7 +73,11 @@ export function createSeatEnds(db: Pool): SeatEnds {
     async licensesWithPassed(most, except) {
       await db.query({
         name: 'forget-seat-ends',
-        text: `delete from usage.seat_ends where ended and ends_at < clock_timestamp() - ${keptAfterEnd}`,
+        text: `delete from usage.seat_ends e
+               where ends_at < clock_timestamp() - ${keptAfterEnd} and not exists (
+                 select from devices d where d.license_id = e.license_id and d.device_id = e.device_id
+                   and d.status = 'active' and d.fence = e.fence
+               )`,
       })
       const { rows } = await db.query<{ licenseId: string; tenantId: string; seatSeconds: number }>({
         name: 'licenses-with-passed-seats',
@@ -161,7 +165,7 @@ const passedSql = `
   ),
   begun as (
     insert into usage.seat_ends (license_id, device_id, fence, seat_seconds, ends_at)
-    select d.license_id, d.device_id, d.fence, $2, clock_timestamp() + make_interval(secs => $2)
+    select d.license_id, d.device_id, d.fence, $2::int, clock_timestamp() + make_interval(secs => $2::int)
     from devices d left join usage.seat_ends e on e.license_id = d.license_id and e.device_id = d.device_id
     where d.license_id = $1 and d.status = 'active' and d.fence is not null and (e.fence is null or e.fence < d.fence)
     on conflict (license_id, device_id) do update

@@ -8,6 +8,7 @@ import { statusAt } from '../../domain/licenses/status.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { licenseStream } from '../../domain/streams.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
+import { seatShown } from '../../http/licenses/seats.ts'
 import { Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
@@ -19,7 +20,7 @@ import { type Build, notCoveredAnswer, updatesShown } from '../../verdicts/not-c
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { expiryIn } from './expiry.ts'
-import { type Held, leaseFor, requireLeases, seatShown } from './lease.ts'
+import { type Held, leaseFor, requireLeases } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
 import {
   type AppCall,

@@ -49,13 +49,8 @@ export function deactivateRoute(
       const [seat] = found.license.seats.values()
       if (!seat) throw notFound('instance')
       const { deviceId } = seat
-      await deactivateInstance(
-        ports,
-        found,
-        { deviceId, fence: seat.fence && fence },
-        question,
-        clientOriginOf(request),
-      ).catch(refuse)
+      const given = { deviceId, fence }
+      await deactivateInstance(ports, found, given, question, clientOriginOf(request)).catch(refuse)
       ports.usage.count(tenantId, productId, 'deactivations')
       return { deactivated: true as const }
     },

@@ -3,7 +3,7 @@ import {
   entitlementsFor,
   entitlementValuesFor,
 } from '../../../projections/licenses/entitlements.ts'
-import type { FloatingSeat } from '../../commands/devices/instances.ts'
+import type { FloatingSeat } from '../../commands/devices/floating.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { LicenseStatus } from '../../domain/licenses/status.ts'
@@ -78,10 +78,6 @@ export async function leaseFor(
 
 const secondsLeft = ({ endsAt }: FloatingSeat, now: string): number =>
   Math.max(0, unixSeconds(endsAt) - unixSeconds(now))
-
-/** What an answer says of a floating seat. */
-export const seatShown = (id: string, floating: FloatingSeat | undefined) =>
-  floating === undefined ? {} : { seat: { id, fence: floating.fence, ends_at: unixSeconds(floating.endsAt) } }
 
 /**
  * Signs that a license refuses an instance, so that the app can believe it while it has a lease.

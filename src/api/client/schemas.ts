@@ -3,6 +3,7 @@ import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
+import { fence, seatShape } from '../../http/licenses/seats.ts'
 import {
   type Answer,
   type ErrorStatus,
@@ -138,27 +139,6 @@ export function machineIn({
 }: z.infer<z.ZodObject<typeof machineShape>>): SaidOfMachine | undefined {
   if (machine_hash === undefined && Object.keys(device).length === 0) return undefined
   return { machineHash: machine_hash ?? null, components: device }
-}
-
-/** Names a floating seat, so that a device which was cut off cannot mean that of its successor. */
-const fence = z.int().min(1).optional().meta({
-  description:
-    'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
-  example: 7,
-})
-
-const seatShape = {
-  seat: z
-    .object({
-      id: z.string().meta({ description: 'The instance that has the seat' }),
-      fence: z.int().meta({ description: 'Rises with each taking of a seat of the license', example: 7 }),
-      ends_at: z.int().meta({
-        description: 'Until when the seat is kept without another call, in Unix seconds',
-        example: 1_795_254_000,
-      }),
-    })
-    .optional()
-    .meta({ description: 'Absent for a seat that lasts until it is given back' }),
 }
 
 /** Unknown fields are ignored, because apps of all versions send what they know. */

@@ -3,11 +3,9 @@ import type {
   InstanceLookupParams,
   InstanceLookupResult,
 } from '../../../projections/licenses/instances.ts'
-import { claimOn, type RanOut, seatOf } from '../../domain/licenses/floating.ts'
+import { claimOn, seatOf } from '../../domain/licenses/floating.ts'
 import { type IssuedLicense, type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
-import type { Seat } from '../../domain/licenses/seats.ts'
-import type { FloatingSeats } from '../../domain/products/key-type.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import type { Ports } from '../../ports.ts'
@@ -16,6 +14,7 @@ import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
 import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireIssued } from './devices.ts'
+import { type FloatingSeat, type Taking, takeSeat } from './floating.ts'
 
 type Instance = { platform: string | null; plan: Plan; atLeast: number | null; builtAt: string | null }
 
@@ -50,58 +49,33 @@ export type SeatTaken = {
   floating: FloatingSeat | undefined
 }
 
-/** A floating seat that is taken until its end, unless its device calls again. */
-export type FloatingSeat = { deviceId: string; fence: number; endsAt: string }
-
-/** How often a taking is repeated whose own seat runs out at that moment. */
-const takings = 3
-
 /**
- * Gives an app a seat on the license that was found for it. A device that is {@link recognized} keeps its seat and its
- * instance id. A floating seat that ran out is free from the moment on at which it is needed, whenever that is recorded. After a
- * crash between the append and the first end of the seat, the end is set when the seat is next looked at.
+ * Gives an app a seat on the license that was found for it, as {@link takeSeat} does. A device that is {@link recognized} keeps
+ * its seat and its instance id.
  * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `license_reminted`, `seat_limit_reached`,
  *   `plan_limit`, `seat_lost`
  */
-export async function activateInstance(
+export function activateInstance(
   ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
   found: FoundInstance,
   question: ActivationParams,
   instance: Instance,
   origin: Origin,
 ): Promise<SeatTaken> {
-  const { floating, licenseId } = found.license
-  if (floating === null)
-    return { ...(await seatInstance(ports, found, question, instance, origin)), floating: undefined }
-  for (let taking = 0; taking < takings; taking++) {
-    const ranOut = await ports.seatEnds.passed(licenseId, floating.seatSeconds)
-    const taken = await seatInstance(ports, found, question, { ...instance, ranOut }, origin)
-    const seat = [...taken.license.seats.values()].find((each) => each.instanceId === taken.instanceId)
-    const kept = seat && (await keepSeat(ports, { licenseId, floating }, seat))
-    if (kept) return { ...taken, floating: kept }
-  }
-  throw new Refusal('seat_lost')
-}
-
-/**
- * Keeps a floating seat for one more time of its own, unless it ran out.
- * @returns undefined when it did
- */
-export async function keepSeat(
-  { seatEnds }: Ports<'seatEnds'>,
-  { licenseId, floating: { seatSeconds } }: { licenseId: string; floating: FloatingSeats },
-  { deviceId, fence }: Pick<Seat, 'deviceId' | 'fence'>,
-): Promise<FloatingSeat | undefined> {
-  if (fence === null) return undefined
-  const endsAt = await seatEnds.keep({ licenseId, deviceId, fence, seatSeconds })
-  return endsAt === undefined ? undefined : { deviceId, fence, endsAt }
+  return takeSeat(
+    ports,
+    found.license,
+    (taking) => seatInstance(ports, found, question, { ...instance, ...taking }, origin),
+    ({ license, instanceId }) =>
+      [...license.seats.values()].find((each) => each.instanceId === instanceId && each.status === 'active'),
+  )
 }
 
 async function seatInstance(
   ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundInstance,
   question: ActivationParams,
-  { platform, plan, atLeast, builtAt, ranOut = [] }: Instance & { ranOut?: readonly RanOut[] },
+  { platform, plan, atLeast, builtAt, ranOut, isStale }: Instance & Taking,
   origin: Origin,
 ): Promise<Omit<SeatTaken, 'floating'>> {
   const at = momentOf(ports)
@@ -114,7 +88,7 @@ async function seatInstance(
   const { before, state, events } = await seating(ports, { tenantId, plan }, (admit, proof, isAgain) =>
     changeFound(
       ports,
-      { found, question: asked, origin, at, admit, proof, isStale: isAgain || ranOut.length > 0 },
+      { found, question: asked, origin, at, admit, proof, isStale: isStale || isAgain },
       { type: 'ActivateInstance', instanceId: newId, platform, claim, atLeast, builtAt, ranOut, at },
     ),
   )

@@ -2,7 +2,7 @@ import { Refusal } from '../refusal.ts'
 import { type ActivateInstance, instanceActivated, type Seated } from './activation.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { leaseEnd } from './expiry.ts'
-import { claimOn, seatOf } from './floating.ts'
+import { recognized } from './identity.ts'
 import { type Why, withReason } from './reasons.ts'
 import { type FilesOfYear, filesWithinYear, isLive, isWithinYear } from './seat-files.ts'
 import type { Seats } from './seats.ts'
@@ -37,12 +37,14 @@ type WithFiles = Seated & FilesOfYear & Pick<LicenseTerms, 'keyHash'>
 /**
  * Makes a file for a device, which takes a seat if it has none. The same request again makes no other file. A new file
  * replaces the device's last one.
- * @throws Refusal `file_request_outdated`, `file_limit_reached`, and what an activation refuses
+ * @throws Refusal `files_off` for floating seats, which nobody may use without calling; `file_request_outdated`,
+ *   `file_limit_reached`, and what an activation refuses
  */
 export function fileIssued(license: WithFiles, command: IssueFile): LicenseEvent[] {
+  if (license.floating !== null) throw new Refusal('files_off')
   const { fileId, request, perSeatPerYear, at, claim } = command
   const seating = instanceActivated(license, { ...command, type: 'ActivateInstance' })
-  const seat = seatOf(license, claimOn(license, claim), command.atLeast)
+  const seat = recognized(license.seats.values(), claim, command.atLeast)
   const files = seat?.files ?? []
   const sent = files.find(({ nonce }) => nonce === request.nonce)
   if (sent && isLive(sent, at)) return []

@@ -2,7 +2,6 @@ import type { FloatingSeats } from '../products/key-type.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { recognized } from './identity.ts'
 import type { DeviceClaim } from './marks.ts'
-import { liveFile } from './seat-files.ts'
 import { evolveSeats, type Seat, type Seats } from './seats.ts'
 
 /** The seats of a license whose devices come and go, of which each is kept only as long as it is used. */
@@ -34,13 +33,12 @@ export function mostSeats({
 }
 
 /**
- * Of seats that ran out, those that are still taken: a device may have given its seat back, or taken another, meanwhile. One
- * whose device has a license file is kept by the file.
+ * Of seats that ran out, those that are still taken: a device may have given its seat back, or taken another, meanwhile.
  */
 export function freedByEnd({ seats }: Seats, ranOut: readonly RanOut[], at: string): LicenseEvent[] {
   return ranOut.flatMap(({ deviceId, fence }) => {
     const seat = seats.get(deviceId)
-    if (seat?.status !== 'active' || seat.fence !== fence || liveFile(seat.files, at)) return []
+    if (seat?.status !== 'active' || seat.fence !== fence) return []
     const { instanceId } = seat
     return [{ type: 'DeviceDeactivated', data: { deviceId, instanceId, ranOut: true, at } }]
   })
@@ -81,6 +79,6 @@ export const claimOn = <Claim extends DeviceClaim>(
 export const isOfMachine = ({ floating }: Pick<Floating, 'floating'>): boolean =>
   floating === null || floating.scope === 'device'
 
-/** Whether a caller that names a fence means this seat, and not one that its device had before. */
+/** Whether a caller that names a fence means this seat, and not one that its device had before. Only floating seats have one. */
 export const isOfFence = ({ fence }: Pick<Seat, 'fence'>, named: number | null | undefined): boolean =>
-  named === null || named === undefined || named === fence
+  fence === null || named === null || named === undefined || named === fence
