@@ -17,7 +17,9 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'DeviceActivated':
       return `${quoted(event.data.name)} activated`
     case 'DeviceDeactivated':
-      return `${quoted(deviceName ?? event.data.deviceId)} deactivated`
+      return event.data.ranOut
+        ? `Floating seat of ${quoted(deviceName ?? event.data.deviceId)} ran out`
+        : `${quoted(deviceName ?? event.data.deviceId)} deactivated`
     case 'LicenseReminted':
       return event.data.keepDevices
         ? 'Reminted; its devices kept their seats'

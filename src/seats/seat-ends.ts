@@ -29,8 +29,6 @@ export type SeatEnds = {
 
 export type LicenseOfSeats = { licenseId: string; tenantId: string; seatSeconds: number }
 
-/** How often a process notes that it runs. */
-export const noteEveryMs = 5000
 /** Without a note for this long, devices could not be answered. */
 const outageSeconds = 15
 /** The end of a seat that is not taken any more is kept for a call that is still under way. */

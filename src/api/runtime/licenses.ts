@@ -114,7 +114,13 @@ function validateRoute(
     },
     async (request, reply) => {
       const { product_id: productId, device_id } = request.body
-      const { tenantId, verdict, floating } = await verdictFor(ports, authority, findLicense, reply, request.body)
+      const { tenantId, verdict, floating } = await verdictFor(
+        ports,
+        authority,
+        findLicense,
+        reply,
+        request.body,
+      )
       const valid = verdict.status === 'active'
       const updates = updatesIn(ports, { tenantId, productId }, request.body, verdict)
       return {

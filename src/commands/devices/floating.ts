@@ -1,9 +1,13 @@
+import { findSeats } from '../../../projections/licenses/seats.ts'
 import type { RanOut } from '../../domain/licenses/floating.ts'
-import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import type { FloatingSeats } from '../../domain/products/key-type.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
+import type { LicenseOfSeats } from '../../seats/seat-ends.ts'
+import { stateOf } from '../licenses/licenses.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /** A floating seat that is taken until its end, unless its device calls again. */
 export type FloatingSeat = { deviceId: string; fence: number; endsAt: string }
@@ -56,4 +60,27 @@ export async function keepSeat(
   if (fence === null) return undefined
   const endsAt = await seatEnds.keep({ licenseId, deviceId, fence, seatSeconds })
   return endsAt === undefined ? undefined : { deviceId, fence, endsAt }
+}
+
+/**
+ * Records the floating seats of a license that ran out. They were free before; from now on everyone can read it, and the devices
+ * do not count for the plan any more.
+ * @throws Refusal `license_not_found`
+ */
+export async function endSeats(
+  ports: Ports<'db' | 'execute' | 'now' | 'seatEnds'>,
+  { tenantId, licenseId, seatSeconds }: LicenseOfSeats,
+  origin: Origin,
+): Promise<void> {
+  const ranOut = await ports.seatEnds.passed(licenseId, seatSeconds)
+  if (ranOut.length === 0) return
+  const at = momentOf(ports)
+  const deviceIds = ranOut.map(({ deviceId }) => deviceId)
+  await ports.execute(licenses, licenseId, { type: 'EndSeats', ranOut, at }, causeOf(origin, at), {
+    read: async () => {
+      const found = await findSeats(ports.db, { tenantId, licenseId }, deviceIds)
+      if (!found) throw new Refusal('license_not_found')
+      return stateOf(found)
+    },
+  })
 }

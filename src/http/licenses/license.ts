@@ -6,7 +6,7 @@ import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { shownSeat } from '../../domain/licenses/seats.ts'
 import { licenseStatuses, statusAt } from '../../domain/licenses/status.ts'
-import { Duration } from '../../domain/products/key-type.ts'
+import { Duration, FloatingSeats } from '../../domain/products/key-type.ts'
 import { Slug } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { momentOut } from '../schemas.ts'
@@ -42,6 +42,10 @@ const License = z.object({
   status: licenseStatus,
   quantity: z.int(),
   deviceLimit: z.int().nullable(),
+  floatingSeats: FloatingSeats.optional().meta({
+    description:
+      'How its seats float, as its key type said at the issue; absent where a device keeps its seat',
+  }),
   seatsUsed: z.int(),
   entitlements: z.array(z.string()),
   entitlementValues: entitlementValuesOut.optional(),
@@ -155,6 +159,7 @@ export function licenseAloneView(
     status: statusAt(license, now),
     quantity: license.quantity,
     deviceLimit: license.deviceLimit,
+    ...(license.floating && { floatingSeats: license.floating }),
     seatsUsed: license.seatsUsed,
     expiresAt: license.expiresAt,
     ...(license.startsWith && { startsWith: license.startsWith }),

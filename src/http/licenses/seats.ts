@@ -24,7 +24,9 @@ export const seatShape = {
       }),
     })
     .optional()
-    .meta({ description: 'The floating seat of the device; absent for one that lasts until it is given back' }),
+    .meta({
+      description: 'The floating seat of the device; absent for one that lasts until it is given back',
+    }),
 }
 
 /** @param id by which the device is called */
