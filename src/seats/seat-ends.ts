@@ -159,7 +159,9 @@ const beginEnds = {
 /** One row at least: without seats that ran out, it says only whether processes run. */
 const passedSql = `
   with running as (
-    select kept_at > clock_timestamp() - interval '${outageSeconds} seconds' as is_running from usage.seats_kept
+    select coalesce(
+      (select kept_at > clock_timestamp() - interval '${outageSeconds} seconds' from usage.seats_kept), false
+    ) as is_running
   ),
   begun as (
     insert into usage.seat_ends (license_id, device_id, fence, seat_seconds, ends_at)
@@ -204,5 +206,5 @@ const noteSql = `
     from locked l where e.license_id = l.license_id and e.device_id = l.device_id and not e.ended
     returning e.fence
   )
-  update usage.seats_kept set kept_at = clock_timestamp()
-  from before, (select count(*) from extended) as done`
+  insert into usage.seats_kept (kept_at) select clock_timestamp() from (select count(*) from extended) as done
+  on conflict (one) do update set kept_at = excluded.kept_at`

@@ -12,6 +12,7 @@ let seatEnds: SeatEnds
 beforeAll(async () => {
   ledger = await openTestLedger()
   seatEnds = ledger.ports.seatEnds
+  await seatEnds.noteRunning()
 })
 afterAll(() => ledger.close())
 

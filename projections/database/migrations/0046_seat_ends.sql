@@ -14,9 +14,8 @@ create table usage.seat_ends (
   primary key (license_id, device_id)
 ) with (fillfactor = 70);
 
--- When calls of devices could last be answered: no seat runs out because they could not.
+-- When calls of devices could last be answered: no seat runs out because they could not. Without its row, they could not yet.
 create table usage.seats_kept (
   one boolean primary key default true check (one),
   kept_at timestamptz not null
 );
-insert into usage.seats_kept (kept_at) values (clock_timestamp());
