@@ -156,7 +156,10 @@ const beginEnds = {
          returning ${setEnds}`,
 }
 
-/** One row at least: without seats that ran out, it says only whether processes run. */
+/**
+ * One row at least: without seats that ran out, it says only whether processes run. Rows are first made and then locked, both in
+ * one order, so that no two statements wait for each other.
+ */
 const passedSql = `
   with running as (
     select coalesce(
@@ -168,13 +171,16 @@ const passedSql = `
     select d.license_id, d.device_id, d.fence, $2::int, clock_timestamp() + make_interval(secs => $2::int)
     from devices d left join usage.seat_ends e on e.license_id = d.license_id and e.device_id = d.device_id
     where d.license_id = $1 and d.status = 'active' and d.fence is not null and (e.fence is null or e.fence < d.fence)
+    order by d.device_id
     on conflict (license_id, device_id) do update
       set fence = excluded.fence, seat_seconds = excluded.seat_seconds, ends_at = excluded.ends_at, ended = false
       where usage.seat_ends.fence < excluded.fence
+    returning 1
   ),
   locked as (
     select device_id from usage.seat_ends
     where license_id = $1 and not ended and ends_at <= clock_timestamp() and (select is_running from running)
+      and (select count(*) from begun) >= 0
     order by device_id for update
   ),
   marked as (

@@ -23,7 +23,12 @@ export function imported({ terms, devices, revoked, suspended = false }: ImportC
   const { at } = terms
   return [
     { type: 'LicenseImported', data: terms },
-    ...named.map((device): LicenseEvent => ({ type: 'DeviceActivated', data: { ...device, at } })),
+    ...named.map(
+      (device, index): LicenseEvent => ({
+        type: 'DeviceActivated',
+        data: { ...device, ...(terms.floating && { fence: index + 1 }), at },
+      }),
+    ),
     ...(revoked
       ? [{ type: 'LicenseRevoked', data: { reason: 'imported as revoked', cause: 'person', at } } as const]
       : []),

@@ -141,6 +141,22 @@ describe('a process', () => {
   })
 })
 
+test('the devices of an imported license have floating seats, in their order', () => {
+  const { data: terms } = team as Extract<LicenseEvent, { type: 'LicenseMinted' }>
+  const devices = (['laptop', 'desktop'] as const).map(device)
+  given()
+    .when({ type: 'ImportLicense', terms: { ...terms, deviceLimit: 2 }, devices, revoked: false })
+    .expectEvents([
+      { type: 'LicenseImported', data: { ...terms, deviceLimit: 2 } },
+      ...devices.map(
+        (each, index): LicenseEvent => ({
+          type: 'DeviceActivated',
+          data: { ...each, fence: index + 1, at: terms.at },
+        }),
+      ),
+    ])
+})
+
 test('no license file is made for a floating seat, which would end without its device knowing', () =>
   given(team)
     .when({
