@@ -3,7 +3,7 @@ import { coalesce } from '../async/coalesce.ts'
 import type { RanOut } from '../domain/licenses/floating.ts'
 
 /** A floating seat, and how long it lasts after each call of its device. */
-export type KeptSeat = { licenseId: string; deviceId: string; fence: number; seatSeconds: number }
+type KeptSeat = { licenseId: string; deviceId: string; fence: number; seatSeconds: number }
 
 /**
  * Until when floating seats last. Every end is set and compared by the clock of the database, in one statement over its row, so

@@ -42,9 +42,9 @@ export type ActivateInstance = {
   Ends
 
 /** The device in a seat says who it is, without asking for the seat. */
-export type IdentifyDevice = { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
+type IdentifyDevice = { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
 
-export type DeactivateDevice = {
+type DeactivateDevice = {
   type: 'DeactivateDevice'
   deviceId: string
   /** The seat that the caller means; null or absent for whichever its device has. */
@@ -53,7 +53,7 @@ export type DeactivateDevice = {
 } & Why
 
 /** Records which floating seats ran out. */
-export type EndSeats = { type: 'EndSeats'; ranOut: readonly RanOut[]; at: string }
+type EndSeats = { type: 'EndSeats'; ranOut: readonly RanOut[]; at: string }
 
 export type DeviceCommand = ActivateDevice | ActivateInstance | IdentifyDevice | DeactivateDevice | EndSeats
 
@@ -149,7 +149,7 @@ function saidWho(license: Seats, { deviceId, claim, at }: IdentifyDevice): Licen
  * @throws Refusal `seat_has_file` while the device may go on with a license file, `seat_lost` for a seat that its device does
  *   not have any more
  */
-export function deactivated(license: Seated, command: DeactivateDevice): LicenseEvent[] {
+function deactivated(license: Seated, command: DeactivateDevice): LicenseEvent[] {
   const seat = license.seats.get(command.deviceId)
   if (seat && !isOfFence(seat, command.fence)) throw new Refusal('seat_lost')
   if (seat?.status !== 'active') return []
