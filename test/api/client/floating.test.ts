@@ -4,6 +4,8 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { countSeatedDevices } from '../../../projections/licenses/active-devices.ts'
+import { planLimits } from '../../../src/domain/tenants/tenant.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
 import { makeProduct, mint } from '../../http/samples.ts'
@@ -195,6 +197,31 @@ describe('a server', () => {
     for (const name of ['activate', 'validate'])
       expect((await call(name, licenseKey, 'a', { fence: 5 })).body).not.toHaveProperty('seat')
   })
+})
+
+test('a device takes the place of one that ran out also where the plan has no place left', async () => {
+  const { tenantId, token } = await makeTenant(api.ledger, 'free')
+  const productId = await makeProduct(api.ask, token, 'small', {
+    keyTypes: [
+      { name: 'One', deviceLimit: 1, ...floating() },
+      { name: 'Many', deviceLimit: null },
+    ],
+  })
+  const call = (license: { licenseKey: string }, device: string) =>
+    api.ask('POST', '/v1/licenses/activate', {
+      token,
+      body: { product_id: productId, license_key: license.licenseKey, device_id: device },
+    })
+  const shared = await mint(api.ask, token, productId, { keyTypeId: 'one' })
+  const many = await mint(api.ask, token, productId, { keyTypeId: 'many' })
+  const most = planLimits.free.activeDevices
+  expect(await call(shared, 'a')).toMatchObject({ body: { activated: true } })
+  await Promise.all(Array.from({ length: most - 1 }, (_, device) => call(many, `device-${device}`)))
+  expect(await countSeatedDevices(api.ledger.db, tenantId)).toBe(most)
+  expect(await call(many, 'another')).toMatchObject({ body: { status: 'plan_limit' } })
+  await runOut(shared.id)
+  expect(await call(shared, 'b')).toMatchObject({ body: { activated: true, seat: { fence: 2 } } })
+  expect(await countSeatedDevices(api.ledger.db, tenantId)).toBe(most)
 })
 
 describe('a vendor', () => {
