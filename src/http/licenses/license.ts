@@ -6,11 +6,12 @@ import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { shownSeat } from '../../domain/licenses/seats.ts'
 import { licenseStatuses, statusAt } from '../../domain/licenses/status.ts'
-import { Duration, FloatingSeats } from '../../domain/products/key-type.ts'
+import { Duration } from '../../domain/products/key-type.ts'
 import { Slug } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { momentOut } from '../schemas.ts'
 import { entitlementValuesOut } from './entitlement-values.ts'
+import { seatPolicyShape, seatPolicyShown } from './seats.ts'
 
 /** Its status at a moment. */
 export const licenseStatus = z.enum(licenseStatuses).meta({
@@ -42,10 +43,7 @@ const License = z.object({
   status: licenseStatus,
   quantity: z.int(),
   deviceLimit: z.int().nullable(),
-  floatingSeats: FloatingSeats.optional().meta({
-    description:
-      'How its seats float, as its key type said at the issue; absent where a device keeps its seat',
-  }),
+  ...seatPolicyShape,
   seatsUsed: z.int(),
   entitlements: z.array(z.string()),
   entitlementValues: entitlementValuesOut.optional(),
@@ -159,7 +157,7 @@ export function licenseAloneView(
     status: statusAt(license, now),
     quantity: license.quantity,
     deviceLimit: license.deviceLimit,
-    ...(license.floating && { floatingSeats: license.floating }),
+    ...seatPolicyShown(license.floating),
     seatsUsed: license.seatsUsed,
     expiresAt: license.expiresAt,
     ...(license.startsWith && { startsWith: license.startsWith }),

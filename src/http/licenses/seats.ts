@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { FloatingSeat } from '../../commands/devices/floating.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
+import { FloatingSeats } from '../../domain/products/key-type.ts'
 
 /** Names a floating seat, so that a device which was cut off cannot mean that of its successor. */
 export const fence = z.int().min(1).optional().meta({
@@ -32,3 +33,21 @@ export const seatShape = {
 /** @param id by which the device is called */
 export const seatShown = (id: string, floating: FloatingSeat | undefined) =>
   floating === undefined ? {} : { seat: { id, fence: floating.fence, ends_at: unixSeconds(floating.endsAt) } }
+
+export const seatPolicy = z.enum(['device', 'floating']).meta({
+  description:
+    '`device`: a device keeps its seat until it gives it back. `floating`: it has its seat only as long as it calls, as ' +
+    '`floatingSeats` says. Absent means `device`',
+  example: 'floating',
+})
+
+/** The fields of a key type and of a license about how their seats float. */
+export const seatPolicyShape = {
+  seatPolicy: seatPolicy.optional(),
+  floatingSeats: FloatingSeats.optional().meta({
+    description: 'How its seats float; absent where a device keeps its seat',
+  }),
+}
+
+export const seatPolicyShown = (floatingSeats: FloatingSeats | null | undefined) =>
+  floatingSeats ? { seatPolicy: 'floating' as const, floatingSeats } : {}

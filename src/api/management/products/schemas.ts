@@ -18,6 +18,7 @@ import {
 } from '../../../domain/products/key-type.ts'
 import type { SettingsChange } from '../../../domain/products/product.ts'
 import { Slug, slugOf } from '../../../domain/values.ts'
+import { seatPolicy, seatPolicyShape, seatPolicyShown } from '../../../http/licenses/seats.ts'
 import { invalid } from '../../../http/problem.ts'
 import { momentOut, text } from '../../../http/schemas.ts'
 
@@ -43,13 +44,6 @@ const deviceLimit = DeviceLimit.nullable().meta({
 const offlineFiles = OfflineFiles.nullable().meta({
   description:
     'License files, with which a device may go on without a network; null, or absent, where there are none',
-})
-
-const seatPolicy = z.enum(['device', 'floating']).meta({
-  description:
-    '`device`: a device keeps its seat until it gives it back. `floating`: it has its seat only as long as it calls, as ' +
-    '`floatingSeats` says. Absent means `device`',
-  example: 'floating',
 })
 
 const keyTypeName = <Name extends z.ZodType>(name: Name): Name =>
@@ -82,10 +76,7 @@ export const keyTypeOut = z
       description: 'For how long a license covers new builds of the app; absent for every build',
     }),
     offlineFiles: offlineFiles.optional(),
-    seatPolicy: seatPolicy.optional(),
-    floatingSeats: FloatingSeats.optional().meta({
-      description: 'How its seats float; absent where they do not',
-    }),
+    ...seatPolicyShape,
   })
   .meta({
     id: 'KeyType',
@@ -156,7 +147,7 @@ export function keyTypeFrom({ keyTypeId, ...fields }: z.infer<typeof keyTypeIn>)
 /** A key type as responses show it. */
 export const keyTypeView = ({ floatingSeats, ...keyType }: KeyType): z.infer<typeof keyTypeOut> => ({
   ...keyType,
-  ...(floatingSeats && { seatPolicy: 'floating', floatingSeats }),
+  ...seatPolicyShown(floatingSeats),
 })
 
 /** @throws Problem 400 when the policy and how seats float contradict each other */
@@ -167,9 +158,7 @@ function floatingSeatsIn({
   if (policy === 'floating' && !floatingSeats)
     throw invalid('seatPolicy floating needs to know how seats float; send floatingSeats with it')
   if (policy === 'device' && floatingSeats)
-    throw invalid(
-      'seats of the policy device do not float; send floatingSeats without seatPolicy, or omit it',
-    )
+    throw invalid('seatPolicy device and floatingSeats contradict each other; send one of them')
   return policy === 'device' ? null : floatingSeats
 }
 
