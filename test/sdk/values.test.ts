@@ -25,6 +25,7 @@ import { makeProduct, mint } from '../http/samples.ts'
 
 const granting = (entitlements: string[], values: Record<string, string | number>): State => ({
   status: 'licensed',
+  by: 'lease',
   until: 1,
   licenseExpiresAt: null,
   clockSetBack: false,
