@@ -47,7 +47,7 @@ beforeAll(async () => {
   const offlineFiles = { maxDays: 30, perSeatPerYear: 20 }
   await makeProduct(api.ask, tenant.token, 'editor', {
     freeTierEnabled: true,
-    keyTypes: [{ name: 'Pro', keyTypeId: 'pro', deviceLimit: 3, entitlements: ['export'], offlineFiles }],
+    keyTypes: [{ name: 'Pro', keyTypeId: 'pro', deviceLimit: 4, entitlements: ['export'], offlineFiles }],
   })
   const answer = await api.ask('GET', `/${tenant.tenantId}/.well-known/service-keys`)
   keys = z.object({ keys: z.record(z.string(), z.string()) }).parse(answer.body).keys
