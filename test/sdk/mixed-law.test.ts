@@ -18,6 +18,7 @@ import { commandLicense } from '../harness/ledger.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'
+import { impatientClock } from './asking.ts'
 import {
   type Computer,
   claimsIn,
@@ -121,14 +122,7 @@ function computerWith(index: number, begin: number) {
             },
       ...(it.builtAt !== undefined && { appBuiltAt: it.builtAt }),
       deviceName: 'PC',
-      clock: {
-        now: () => trueTime() - behind * 1000,
-        // Pauses are over at once, and no answer is ever late.
-        after(ms, run) {
-          if (ms < 15_000) setImmediate(run)
-          return () => undefined
-        },
-      },
+      clock: impatientClock(() => trueTime() - behind * 1000),
       fetch,
     })
     await client.start()
@@ -191,7 +185,7 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
-const first = (what: string, on: number): Step => ({ on, what, network: 'good' })
+const first = (what: Step['what'], on: number): Step => ({ on, what, network: 'good' })
 /** Two computers have leases, and one of them a file too. */
 const beginning = [first('activate', 0), first('activate', 1), first('ask', 0)]
 
