@@ -198,6 +198,7 @@ const rare: Step[][] = [
   [{ ...first('copy from the next', 2), network: 'none' }],
   [first('updates end', 0), first('a new build', 1), first('validate', 1)],
   [
+    first('validate', 1),
     first('revoke', 0),
     first('validate', 1),
     { ...first('validate', 1), network: 'an earlier answer comes again' },
