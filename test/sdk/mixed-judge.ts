@@ -89,7 +89,8 @@ export function reachedBy(reached: Reached, proof: Signed, now: number): Reached
   const least = held?.instance === proof.instance ? held.iat : newest
   if (proof.iat <= least) return reached
   const begun = Math.max(proof.iat, now, proof.reason === undefined ? 0 : seen)
-  return { ...reached, proof, newest: Math.max(newest, proof.iat), seen: begun }
+  const file = held && held.instance !== proof.instance && isTaken(reached) ? undefined : reached.file
+  return { ...reached, proof, file, newest: Math.max(newest, proof.iat), seen: begun }
 }
 
 export const withFile = (reached: Reached, file: Signed, now: number): Reached => ({
@@ -100,22 +101,30 @@ export const withFile = (reached: Reached, file: Signed, now: number): Reached =
 })
 
 /** After a seat was given up, nothing that was signed for it counts. */
-export const without = (reached: Reached, instance: string | undefined): Reached => ({
-  ...reached,
-  proof: reached.proof?.instance === instance ? undefined : reached.proof,
-  file: reached.file?.instance === instance ? undefined : reached.file,
-})
+export function without(reached: Reached, instance: string | undefined): Reached {
+  const isHeld = reached.proof?.instance === instance
+  const isLost = reached.file?.instance === instance || (isHeld && isTaken(reached))
+  return {
+    ...reached,
+    proof: isHeld ? undefined : reached.proof,
+    file: isLost ? undefined : reached.file,
+  }
+}
+
+/** Whether the server has taken the file away since it was made. */
+const isTaken = ({ proof, file }: Reached): boolean =>
+  proof !== undefined &&
+  file !== undefined &&
+  !grants(proof) &&
+  proof.iat >= file.iat &&
+  (proof.reason !== 'inactive' || proof.instance === file.instance)
 
 const grants = ({ status }: Signed) => status === 'active' || status === 'fallback'
 
 /** What may be used now, the newer first: signed for this computer, not ended, not taken away. */
-function good({ proof, file, withdrawn }: Reached, { board }: Computer, time: number): Signed[] {
-  const taken =
-    proof &&
-    file &&
-    !grants(proof) &&
-    proof.iat >= file.iat &&
-    (proof.reason !== 'inactive' || proof.instance === file.instance)
+function good(reached: Reached, { board }: Computer, time: number): Signed[] {
+  const { proof, file, withdrawn } = reached
+  const taken = isTaken(reached)
   const lease = proof && grants(proof) && (!proof.board || !board || proof.board === board) ? [proof] : []
   const carried = file && !taken && file.board === board && !withdrawn.includes(file.file ?? '') ? [file] : []
   return [...lease, ...carried].filter(({ exp }) => time <= exp).toSorted((one, other) => other.iat - one.iat)

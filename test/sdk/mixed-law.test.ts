@@ -195,6 +195,8 @@ const rare: Step[][] = [
   [first('revoke', 0), first('list', 0)],
   // A computer without an id of its own has one seat for its lease and one for its file.
   [first('activate', 2), first('ask', 2), first('free the seat', 2), first('validate', 2)],
+  // It forgets the license that was revoked, and the file of that license stays without worth.
+  [first('activate', 2), first('ask', 2), first('revoke', 2), first('validate', 2), first('deactivate', 2)],
   [{ ...first('copy from the next', 2), network: 'none' }],
   [first('updates end', 0), first('a new build', 1), first('validate', 1)],
   [

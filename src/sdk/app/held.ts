@@ -50,7 +50,8 @@ function decisive(proof: Proof, file: LeaseOfToken, online: Bare | undefined, ca
 const isGood = (state: Bare | undefined): boolean =>
   state !== undefined && ('entitlements' in state || state.status === 'not_covered')
 
-function takesAway(proof: Proof, file: LeaseOfToken): boolean {
+/** Whether a newer statement of the server takes the license away that a file is for. */
+export function takesAway(proof: Proof, file: LeaseOfToken): boolean {
   const isAboutFile = proof.licenseKeyHash === file.licenseKeyHash && proof.issuedAt >= file.issuedAt
   if (!isAboutFile) return false
   if (isRefusal(proof)) return proof.reason !== 'inactive' || proof.instanceId === file.instanceId

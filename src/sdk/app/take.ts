@@ -2,6 +2,8 @@ import { isRecord, isSeconds, type Place } from '../keyset.ts'
 import { licenseKeyHash } from '../license-key.ts'
 import { verifySettings } from '../settings.ts'
 import type { Facts, HeldLicense, HeldSettings } from './facts.ts'
+import { takesAway } from './held.ts'
+import { fileIn } from './offline/facts.ts'
 import { type Doubt, isRefusal, type Proof, verifyProof } from './proof.ts'
 import { timeOf } from './state.ts'
 import { notCoveredIn } from './updates.ts'
@@ -38,7 +40,15 @@ export function takeProof(
   const isLater = !isRefusal(proof) && proof.issuedAt > (held?.proof?.issuedAt ?? -1)
   const seen = Math.max(proof.issuedAt, now, isLater ? 0 : facts.seen)
   const left = signedAt > facts.signedAt ? [] : leftBy(facts, instanceId)
-  return { facts: { ...facts, license, left, signedAt, seen }, as }
+  const offline = held ? facts.offline : offlineWithout(facts)
+  return { facts: { ...facts, license, left, offline, signedAt, seen }, as }
+}
+
+/** When the license is forgotten or replaced, a file that it has taken away stays so. */
+function offlineWithout({ license, offline }: Facts): Facts['offline'] {
+  const file = fileIn(offline)
+  const isTaken = offline && file && license?.proof && takesAway(license.proof, file)
+  return isTaken ? { ...offline, released: file.serial } : offline
 }
 
 /** Notes what the server says of a build that the license does not cover. Unsigned, it changes nothing else. */
@@ -133,12 +143,13 @@ export const notice = (facts: Facts, now: number): Facts =>
 
 /** Gives an instance up: neither a lease nor a file for it counts any more. */
 export function leave(facts: Facts, instanceId: string): Facts {
-  const { license, offline } = facts
-  const isOfFile = offline?.file?.instanceId === instanceId
-  const released = Math.max(offline?.released ?? 0, offline?.file?.serial ?? 0)
+  const isHeld = facts.license?.instanceId === instanceId
+  const offline = isHeld ? offlineWithout(facts) : facts.offline
+  const file = fileIn(offline)
+  const isOfFile = offline && file?.instanceId === instanceId
   return {
     ...facts,
-    ...(license?.instanceId === instanceId && { license: undefined, left: leftBy(facts) }),
-    ...(isOfFile && { offline: { ...offline, released } }),
+    ...(isHeld && { license: undefined, left: leftBy(facts) }),
+    offline: isOfFile ? { ...offline, released: file.serial } : offline,
   }
 }

@@ -21,7 +21,7 @@ export type OfflineFacts = {
   file?: LeaseOfToken | undefined
   /** The newest list of withdrawn files. */
   withdrawn?: Withdrawn | undefined
-  /** The serial of the last file that was given back: it and older ones are not taken again. */
+  /** The serial of the last file that was given back or taken away: it and older ones are not used again. */
   released: number
 }
 
