@@ -241,6 +241,7 @@ const appWith = (storage: Storage): Client =>
     clock: device.clock,
     fetch: device.fetch,
     deviceName: 'The device',
+    identity: () => ({ machineHash: 'hash-of-the-device' }),
   })
 
 async function change(licenseId: string, what: string): Promise<void> {
