@@ -56,8 +56,8 @@ describe('the components of a machine', () => {
     const { marks, notes } = marked(device({ components: [...components, part('disk', null)] }))
     expect(marks).toStrictEqual([{ components: { mac: hash } }])
     expect(notes).toStrictEqual([
-      '5 components of its devices are left out: ' +
-        'a component needs a name and 16 to 128 of A-Z a-z 0-9 + / = _ -, and a device has at most 8.',
+      'Components of its devices that are left out: 5. ' +
+        'A component needs a name and 16 to 128 of A-Z a-z 0-9 + / = _ -, and a device has at most 8.',
     ])
   })
 
@@ -67,7 +67,7 @@ describe('the components of a machine', () => {
     expect(Object.keys(marks[0]?.components ?? {})).toStrictEqual(
       Array.from({ length: 8 }, (_, index) => `part_${index}`),
     )
-    expect(notes).toStrictEqual([expect.stringMatching(/^2 components of its devices are left out/)])
+    expect(notes).toStrictEqual([expect.stringMatching(/^Components of its devices that are left out: 2\./)])
   })
 })
 
@@ -75,7 +75,9 @@ test('the machines of the first 250 devices of a license come over', () => {
   const { marks, notes } = marked(...Array.from({ length: 300 }, () => device({ machine: hash })))
   expect(marks.filter(({ machineHash }) => machineHash === hash)).toHaveLength(250)
   expect(marks).toHaveLength(300)
-  expect(notes).toStrictEqual(['50 of its devices are imported without their machines, which are too many.'])
+  expect(notes).toStrictEqual([
+    '50 of its devices are imported without what identifies them: a row has no room for more.',
+  ])
 })
 
 test('fewer come over when they are large, so that the row of the license is not', () => {

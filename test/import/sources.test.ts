@@ -80,8 +80,8 @@ describe('licenses of Keygen', () => {
         ['taken_in_part', '1 of 2 devices are left out, the ones seen longest ago: 1 fit.'],
         [
           'taken_in_part',
-          '1 components of its devices are left out: ' +
-            'a component needs a name and 16 to 128 of A-Z a-z 0-9 + / = _ -, and a device has at most 8.',
+          'Components of its devices that are left out: 1. ' +
+            'A component needs a name and 16 to 128 of A-Z a-z 0-9 + / = _ -, and a device has at most 8.',
         ],
         ['left_out', 'Its key has 949 characters; keys can have 512.'],
       ]),

@@ -35,12 +35,13 @@ export function marksOf(devices: readonly ForeignDevice[], note: (sentence: stri
     bytes -= size
     return of
   })
-  if (unusable > 0) note(`${unusable} components of its devices are left out: ${form}`)
-  if (beyond > 0) note(`${beyond} of its devices are imported without their machines, which are too many.`)
+  if (unusable > 0) note(`Components of its devices that are left out: ${unusable}. ${form}`)
+  if (beyond > 0)
+    note(`${beyond} of its devices are imported without what identifies them: a row has no room for more.`)
   return marks
 }
 
-const form = `a component needs a name and 16 to 128 of A-Z a-z 0-9 + / = _ -, and a device has at most ${maxComponents}.`
+const form = `A component needs a name and 16 to 128 of A-Z a-z 0-9 + / = _ -, and a device has at most ${maxComponents}.`
 
 /** The first components with a usable name and value. Of two whose names become the same, the first is kept. */
 function namedComponents(components: readonly ForeignComponent[]): Record<string, string> {

@@ -56,12 +56,14 @@ const keygenApi: ApiLists = {
     yield list('users')
     yield list('licenses')
     yield list('machines')
-    yield list('components')
-    if (!licenseEntitlements) return
-    for await (const data of fetched('licenses')) {
-      const { id } = WithId.parse(data)
-      yield list('license-entitlements', `licenses/${encodeURIComponent(id)}/entitlements`, id)
+    if (licenseEntitlements) {
+      for await (const data of fetched('licenses')) {
+        const { id } = WithId.parse(data)
+        yield list('license-entitlements', `licenses/${encodeURIComponent(id)}/entitlements`, id)
+      }
     }
+    // Last, so that a download that an earlier version began continues at the right list.
+    yield list('components')
   },
   pageInfo({ first }, page, body) {
     const { data, links } = Page.parse(body)
