@@ -106,7 +106,8 @@ const lookupSql = `
     (
       select * from devices
       where license_id = l.license_id and name = q.name and status = 'active'
-        and install_id is null and (identity is null or not q.subjects ? (identity->>'subjectId'))
+        and install_id is null
+        and (identity is null or identity ? 'imported' or not q.subjects ? (identity->>'subjectId'))
       order by identity is not null limit 1
     )
     union all

@@ -29,7 +29,15 @@ export type Accounts = ReturnType<typeof createAccounts>
 export function createAccounts(report: Report) {
   const reasons = createReasons()
   const notes = createReasons()
-  const counts = { licenses: 0, imported: 0, alreadyThere: 0, leftOut: 0, otherProducts: 0, devices: 0 }
+  const counts = {
+    licenses: 0,
+    imported: 0,
+    alreadyThere: 0,
+    leftOut: 0,
+    otherProducts: 0,
+    devices: 0,
+    identified: 0,
+  }
   const byStatus: Record<string, number> = {}
   const say = inOrder((line: ReportLine) => {
     const kind = line.outcome === 'left_out' ? reasons : notes
@@ -66,6 +74,7 @@ export function createAccounts(report: Report) {
       else {
         counts.imported++
         counts.devices += row.devices?.length ?? 0
+        counts.identified += row.devices?.filter(({ said }) => said !== undefined).length ?? 0
         byStatus[license.status] = (byStatus[license.status] ?? 0) + 1
       }
       say(

@@ -12,7 +12,14 @@ export type ForeignDevice = {
   name: string | null
   /** ISO 8601; decides which devices are left out when there are more than seats. */
   lastSeen: string | null
+  /** The text by which its app knows the machine; absent when the system has none. */
+  machine?: string | undefined
+  /** The parts of the machine by which its app knows it, in the other system's words; absent when it has none. */
+  components?: readonly ForeignComponent[] | undefined
 }
+
+/** A part of a machine; null for what cannot be read. */
+export type ForeignComponent = { name: string | null; value: string | null }
 
 /** A license as another system knows it, in the same form for all of them. */
 export type ForeignLicense = {

@@ -79,6 +79,8 @@ export type Tally = {
   otherProducts: number
   /** Devices of the new licenses. */
   devices: number
+  /** Those of these devices that are recognized by their machine or its components. */
+  identified: number
   /** The new licenses by their state in the other system. */
   byStatus: Record<string, number>
   /** Why licenses are not taken. */

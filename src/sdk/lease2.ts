@@ -1,6 +1,6 @@
 import { isRecord, type Keyset, type Place } from './keyset.ts'
 import type { LeaseRefusal } from './lease.ts'
-import { readStatement } from './paseto.ts'
+import { readStatement, type TokenDoubt } from './paseto.ts'
 import { type Holder, refused } from './statement.ts'
 
 /** The value of an entitlement; `true` for a mere flag. */
@@ -45,18 +45,19 @@ export type Lease2Refusal = LeaseRefusal | 'not_yet' | 'another_device'
  */
 export function verifyLease2(
   token: unknown,
-  { device, ...expected }: Place & Holder & { device?: LeasedDevice },
+  { device, licenseKeyHash, instanceId, ...place }: Place & Holder & { device?: LeasedDevice },
   keyset: Keyset,
   now: number,
 ): Verified {
-  const found = verifyTerms(token, expected, keyset)
-  if (!found.ok) return found
-  const lease = leaseFrom(found)
-  if (!lease) return refused('malformed')
+  const read = readLease2(token, place, keyset)
+  if (!read.ok) return read
+  const { lease } = read
+  if (lease.licenseKeyHash !== licenseKeyHash) return refused('another_license')
+  if (lease.instanceId !== instanceId) return refused('another_instance')
   if (device && lease.device && !isSameMachine(lease.device, device)) return refused('another_device')
   if (now < lease.notBefore) return refused('not_yet')
   if (now > lease.expiresAt) return refused('over')
-  return { ok: true, lease }
+  return read
 }
 
 /**
@@ -69,77 +70,60 @@ export const coversBuild = ({ updatesUntil }: Pick<Lease2, 'updatesUntil'>, buil
 type Verified = { ok: true; lease: Lease2 } | { ok: false; reason: Lease2Refusal }
 
 /** Verifies only who signed it and for which product: whom it is for and its times are left to the caller. */
-export function readLease2(token: unknown, place: Place, keyset: Keyset): Verified {
-  const read = readTerms(token, place, keyset)
-  if (!read.ok) return read
-  const lease = leaseFrom(read)
-  return lease ? { ok: true, lease } : refused('malformed')
-}
-
-/** What a lease grants to whom. An app that reads no more of it is smaller. */
-export type Terms = Pick<
-  Lease2,
-  'licenseKeyHash' | 'instanceId' | 'status' | 'entitlements' | 'issuedAt' | 'expiresAt'
->
-
-type ReadTerms = { ok: true; terms: Terms; kid: string; claims: Record<string, unknown> }
-
-/** {@link verifyLease2} of the terms alone, at any time and on any device. */
-export function verifyTerms(
-  token: unknown,
-  { licenseKeyHash, instanceId, ...place }: Place & Holder,
-  keyset: Keyset,
-): ReadTerms | { ok: false; reason: LeaseRefusal } {
-  const read = readTerms(token, place, keyset)
-  if (!read.ok) return read
-  if (read.terms.licenseKeyHash !== licenseKeyHash) return refused('another_license')
-  if (read.terms.instanceId !== instanceId) return refused('another_instance')
-  return read
-}
-
-function readTerms(
+export function readLease2(
   token: unknown,
   { tenantId, productId }: Place,
   keyset: Keyset,
-): ReadTerms | { ok: false; reason: LeaseRefusal } {
+): { ok: true; lease: Lease2 } | { ok: false; reason: TokenDoubt } {
   const read = readStatement(token, `keyledger:lease2:${tenantId}:${productId}`, keyset)
   if (typeof read === 'string') return refused(read)
-  const terms = termsFrom(read.claims)
-  return terms ? { ok: true, terms, ...read } : refused('malformed')
+  const lease = leaseFrom(read.kid, read.claims)
+  return lease ? { ok: true, lease } : refused('malformed')
 }
 
 /** By the machine hash, else by more than half of the components that both sides have, and at least two. */
 export function isSameMachine(one: LeasedDevice, other: LeasedDevice): boolean {
   if (one.machineHash !== null && one.machineHash === other.machineHash) return true
-  const both = Object.keys(one.components).filter((name) => Object.hasOwn(other.components, name))
+  const both = sharedNames(one, other)
   const equal = both.filter((name) => one.components[name] === other.components[name]).length
   return equal >= Math.max(2, Math.floor(both.length / 2) + 1)
 }
 
-function termsFrom(claims: Record<string, unknown>): Terms | undefined {
-  const { license_key_hash: licenseKeyHash, instance_id: instanceId, status } = claims
-  const entitlements = entitlementsFrom(claims.entitlements)
-  const [issuedAt, expiresAt] = [claims.iat, claims.exp].map(secondsFrom)
-  if (!isText(licenseKeyHash) || !isText(instanceId) || !isText(status) || !entitlements) return undefined
-  if (issuedAt === undefined || expiresAt === undefined) return undefined
-  return { licenseKeyHash, instanceId, status, entitlements, issuedAt, expiresAt }
-}
+/**
+ * Whether both sides say enough to be told apart, and are not the same: a machine that cannot be read at the moment, or only in
+ * part, is no other one.
+ */
+export const isAnotherMachine = (one: LeasedDevice, other: LeasedDevice): boolean =>
+  !isSameMachine(one, other) &&
+  ((one.machineHash !== null && other.machineHash !== null) || sharedNames(one, other).length >= 2)
 
-function leaseFrom({ kid, terms, claims }: ReadTerms): Lease2 | undefined {
-  const { license_id: licenseId, serial, file, nonce } = claims
+const sharedNames = (one: LeasedDevice, other: LeasedDevice): string[] =>
+  Object.keys(one.components).filter((name) => Object.hasOwn(other.components, name))
+
+function leaseFrom(kid: string, claims: Record<string, unknown>): Lease2 | undefined {
+  const { license_id: licenseId, license_key_hash: licenseKeyHash, instance_id: instanceId } = claims
+  const { status, serial, file, nonce } = claims
   const device = deviceFrom(claims.device)
+  const entitlements = entitlementsFrom(claims.entitlements)
+  const [issuedAt, notBefore, expiresAt] = [claims.iat, claims.nbf, claims.exp].map(secondsFrom)
   const licenseExpiresAt = claims.license_expires_at === null ? null : secondsFrom(claims.license_expires_at)
   const updatesUntil = claims.updates_until === undefined ? null : secondsFrom(claims.updates_until)
-  const notBefore = secondsFrom(claims.nbf)
-  if (device === undefined || licenseExpiresAt === undefined || notBefore === undefined) return undefined
-  if (updatesUntil === undefined) return undefined
-  if (!isText(licenseId) || typeof serial !== 'number' || !Number.isSafeInteger(serial)) return undefined
+  if (!isText(licenseId) || !isText(licenseKeyHash) || !isText(instanceId) || !isText(status))
+    return undefined
+  if (issuedAt === undefined || notBefore === undefined || expiresAt === undefined) return undefined
+  if (device === undefined || licenseExpiresAt === undefined || updatesUntil === undefined) return undefined
+  if (!entitlements || typeof serial !== 'number' || !Number.isSafeInteger(serial)) return undefined
   return {
     kid,
-    ...terms,
     licenseId,
+    licenseKeyHash,
+    instanceId,
     device,
+    status,
+    entitlements,
+    issuedAt,
     notBefore,
+    expiresAt,
     licenseExpiresAt,
     updatesUntil,
     serial,

@@ -39,6 +39,9 @@ export const isSigned = (
   publicKey: Uint8Array | undefined,
 ): boolean => verifyBytes(signedBytes(message, footer, assertion), signature, publicKey)
 
+/** Why a token must not be believed. After `unknown_key`, fetch the keyset again. */
+export type TokenDoubt = 'malformed' | 'unknown_key' | 'bad_signature'
+
 /**
  * Reads a statement that one of the tenant's keys has signed.
  * @param assertion for whom it was signed, which is part of what is signed
@@ -48,7 +51,7 @@ export function readStatement(
   token: unknown,
   assertion: string,
   keyset: Keyset,
-): { kid: string; claims: Record<string, unknown> } | 'malformed' | 'unknown_key' | 'bad_signature' {
+): { kid: string; claims: Record<string, unknown> } | TokenDoubt {
   const parsed = parseToken(token)
   const kid = parsed && objectIn(parsed.footer)?.kid
   if (!parsed || typeof kid !== 'string') return 'malformed'

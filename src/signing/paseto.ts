@@ -9,10 +9,20 @@ import type { ActiveKey, Signer } from './signer.ts'
 const header = 'v4.public.'
 const signatureBytes = 64
 
-/** The bytes to sign: the parts with their number and lengths before them, so that none can take bytes of another. */
+/**
+ * The bytes to sign: the parts with their number and lengths before them, so that none can take bytes of another. They have
+ * memory of their own: what is signed goes to another thread, and a part of a shared buffer would be copied with all of it.
+ */
 export function bytesToSign(message: string | Buffer, footer: string | Buffer, assertion: string): Buffer {
-  const parts = [header, message, footer, assertion].map((part) => Buffer.from(part))
-  return Buffer.concat([uint64(parts.length), ...parts.flatMap((part) => [uint64(part.length), part])])
+  const parts = [header, message, footer, assertion]
+  const lengths = parts.map((part) => Buffer.byteLength(part))
+  const bytes = Buffer.alloc(lengths.reduce((sum, length) => sum + 8 + length, 8))
+  let end = bytes.writeBigUInt64LE(BigInt(parts.length))
+  for (const [index, part] of parts.entries()) {
+    end = bytes.writeBigUInt64LE(BigInt(lengths[index] ?? 0), end)
+    end += typeof part === 'string' ? bytes.write(part, end) : part.copy(bytes, end)
+  }
+  return bytes
 }
 
 /** The token of what was signed. @param signature base64 */
@@ -20,12 +30,6 @@ export function tokenOf(message: string, footer: string, signature: string): str
   const body = Buffer.concat([Buffer.from(message), Buffer.from(signature, 'base64')])
   const readable = footer === '' ? '' : `.${Buffer.from(footer).toString('base64url')}`
   return `${header}${body.toString('base64url')}${readable}`
-}
-
-function uint64(value: number): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(BigInt(value))
-  return bytes
 }
 
 /**

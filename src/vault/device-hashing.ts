@@ -22,23 +22,35 @@ export type DeviceHashing = {
    * or of the tenant where there is no holder or the holder was erased. Licenses cannot compare their hashes.
    */
   identitiesOf(license: HashedLicense, said: SaidOfMachine): Promise<DeviceIdentity[]>
+  /** The identities of many devices on a license, in the order given, each under the first of those keys alone. */
+  identityOfEach(license: HashedLicense, said: readonly SaidOfMachine[]): Promise<DeviceIdentity[]>
 }
 
 export function createDeviceHashing(db: Pool, master: MasterKey): DeviceHashing {
+  const keysOf = async ({ tenantId, holder, deviceSubjects }: HashedLicense) => {
+    const subjects = [...new Set([...(holder ? [holder.subjectId] : []), ...deviceSubjects])]
+    const keys = await readKeys(db, master, tenantId, subjects)
+    if (!holder || !keys.has(holder.subjectId)) {
+      const ofTenant = await makeTenantSubject(db, master, tenantId)
+      subjects.unshift(ofTenant)
+      for (const [subjectId, key] of await readKeys(db, master, tenantId, [ofTenant]))
+        keys.set(subjectId, key)
+    }
+    return [...new Set(subjects)].flatMap((subjectId) => {
+      const key = keys.get(subjectId)
+      return key ? { subjectId, key } : []
+    })
+  }
   return {
-    async identitiesOf({ tenantId, licenseId, holder, deviceSubjects }, said) {
-      const subjects = [...new Set([...(holder ? [holder.subjectId] : []), ...deviceSubjects])]
-      const keys = await readKeys(db, master, tenantId, subjects)
-      if (!holder || !keys.has(holder.subjectId)) {
-        const ofTenant = await makeTenantSubject(db, master, tenantId)
-        subjects.unshift(ofTenant)
-        for (const [subjectId, key] of await readKeys(db, master, tenantId, [ofTenant]))
-          keys.set(subjectId, key)
-      }
-      return [...new Set(subjects)].flatMap((subjectId) => {
-        const key = keys.get(subjectId)
-        return key ? identityUnder(key, subjectId, licenseId, said) : []
-      })
+    async identitiesOf(license, said) {
+      const keys = await keysOf(license)
+      return keys.map(({ subjectId, key }) => identityUnder(key, subjectId, license.licenseId, said))
+    },
+    async identityOfEach(license, said) {
+      if (said.length === 0) return []
+      const [first] = await keysOf(license)
+      if (first === undefined) throw new Error(`the tenant ${license.tenantId} has a key`)
+      return said.map((each) => identityUnder(first.key, first.subjectId, license.licenseId, each))
     },
   }
 }

@@ -4,9 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Mailer } from '../../src/mail/mailer.ts'
-import { memoryStorage } from '../../src/sdk/app/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
 import type { Keyset } from '../../src/sdk/index.ts'
-import { createOfflineClient } from '../../src/sdk/offline/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
 import { type Client, clientOf } from './client.ts'
@@ -84,7 +83,7 @@ describe('the license file of a device without a network', () => {
   const machine = async () => {
     const { tenantId } = tenant
     const { body } = await api.ask('GET', `/${tenantId}/.well-known/service-keys`)
-    return createOfflineClient({
+    return createClient({
       tenantId,
       productId: 'mill',
       keys: (body as Keyset).keys,

@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
-import { memoryStorage } from '../../src/sdk/app/index.ts'
-import { createOfflineClient } from '../../src/sdk/offline/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
 import { createHost, type Stores } from '../harness/process.ts'
 import { type Answer, type Client, client, createVendor, productId } from './vendor.ts'
 
@@ -172,7 +171,7 @@ test('20 machines that race for license files on 5 seats, while all devices are 
   const { keys } = z.object({ keys: z.record(z.string(), z.string()) }).parse(await response.json())
   const requests = await Promise.all(
     Array.from({ length: 20 }, async (_, machine) => {
-      const app = createOfflineClient({
+      const app = createClient({
         tenantId: 'acme',
         productId,
         keys,

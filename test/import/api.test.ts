@@ -103,6 +103,7 @@ const keygen = (asked: Asked): Answered => {
   if (path === 'users') return page({ data: [] })
   if (path === 'licenses') return resources(numbered(250).map(license))
   if (path === 'machines') return resources(numbered(250).map(machine))
+  if (path === 'components') return resources(numbered(250).map(component))
   const id = /^licenses\/(.+)\/entitlements$/.exec(path)?.[1]
   return page({
     data: id === 'l7' ? [{ id: 'e2', type: 'entitlements', attributes: { code: 'EXPORT' } }] : [],
@@ -121,6 +122,13 @@ const machine = (number: number) => ({
   type: 'machines',
   attributes: { fingerprint: `fp-${number}` },
   relationships: { license: { data: { type: 'licenses', id: `l${number}` } } },
+})
+
+const component = (number: number) => ({
+  id: `c${number}`,
+  type: 'components',
+  attributes: { fingerprint: `mac-${number}`, name: 'MAC' },
+  relationships: { machine: { data: { type: 'machines', id: `m${number}` } } },
 })
 
 async function fetchInto(
@@ -159,6 +167,7 @@ describe('a download', () => {
     expect(licenses.filter((found) => 'devices' in found && found.devices.length === 1)).toHaveLength(250)
     expect(licenses.find(({ externalId }) => externalId === 'l7')).toMatchObject({
       entitlements: ['SSO', 'EXPORT'],
+      devices: [{ machine: 'fp-7', components: [{ name: 'MAC', value: 'mac-7' }] }],
     })
     server.asked.length = 0
     await fetchInto(directory, 'keygen')

@@ -38,6 +38,7 @@ test('a license comes with its terms, its state and its devices, and its key goe
     leftOut: 0,
     otherProducts: 0,
     devices: 2,
+    identified: 0,
     byStatus: { active: 1, suspended: 1, expired: 1, revoked: 1 },
     reasons: [],
     notes: [],

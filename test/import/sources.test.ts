@@ -2,6 +2,7 @@
  * Guarantee: what each system exports, in the form in which it does, becomes the licenses that `recorded` says; all of
  * them can be imported, and their keys go on working.
  */
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,6 +11,7 @@ import { openExport } from '../../src/import/export.ts'
 import type { ForeignLicense, SourceName, Unusable } from '../../src/import/foreign.ts'
 import { sourceOf } from '../../src/import/sources/sources.ts'
 import { temporaryDirectory } from '../harness/ledger.ts'
+import { appOf, sdkKeyOf } from '../http/apps.ts'
 import { type Imports, openImports } from './imports.ts'
 
 let imports: Imports
@@ -29,6 +31,8 @@ const exports = [
   ['paddle', 'paddle'],
   ['paddle', 'paddle-billing'],
 ] as const satisfies [SourceName, string][]
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const Expected = z.object({ policies: z.array(z.unknown()), licenses: z.array(z.unknown()) })
 
@@ -69,16 +73,21 @@ async function importRecorded(name: SourceName, directory: string) {
 describe('licenses of Keygen', () => {
   test('keep their key, machines, entitlements and state', async () => {
     const { tally, report, stored, validate } = await importRecorded('keygen', 'keygen')
-    expect(tally).toMatchObject({ licenses: 5, imported: 4, leftOut: 1, devices: 3 })
+    expect(tally).toMatchObject({ licenses: 5, imported: 4, leftOut: 1, devices: 4, identified: 2 })
     expect(report.map(({ outcome, reason }) => [outcome, reason])).toStrictEqual(
       expect.arrayContaining([
         ['taken_in_part', 'Its limit of 100 uses is left out: licenses are limited by devices alone.'],
         ['taken_in_part', '1 of 2 devices are left out, the ones seen longest ago: 1 fit.'],
+        [
+          'taken_in_part',
+          'Components of its devices that are left out: 1. ' +
+            'A component needs a name and 16 to 128 of A-Z a-z 0-9 + / = _ -, and a device has at most 8.',
+        ],
         ['left_out', 'Its key has 949 characters; keys can have 512.'],
       ]),
     )
     expect(stored.map(({ keyTypeId, status, devices }) => [keyTypeId, status, devices])).toStrictEqual([
-      ['pro', 'active', ['4d:Eq:UV:D3:XZ:tL:WN:Bz', '9c:0a:77:1f:20:44:e1:b2']],
+      ['pro', 'active', ['4d:Eq:UV:D3:XZ:tL:WN:Bz', '9c:0a:77:1f:20:44:e1:b2', sha256('grace')]],
       ['pro-feature-sso', 'suspended', []],
       ['trial', 'active', ['77:aa:77:aa:77:aa:77:aa']],
       ['pro', 'suspended', []],
@@ -91,6 +100,36 @@ describe('licenses of Keygen', () => {
       valid: false,
       status: 'expired',
     })
+  })
+
+  test('keep the seats of machines whose app says the same fingerprints and components here', async () => {
+    const { vendor, stored } = await importRecorded('keygen', 'keygen')
+    expect(stored[0]?.devices).toHaveLength(3)
+    const sdkKey = await sdkKeyOf(imports.api.ledger, vendor.tenantId)
+    const app = appOf(imports.api.ask, { tenantId: vendor.tenantId, productId: 'editor' }, sdkKey)
+    const license_key = 'B8A5F1-7A31B6-22AC94-0DE5E1-7F6D1C-V3'
+    const instanceFor = async (instance_name: string, said: object) => {
+      const { status, body } = await app.post('activate', { license_key, instance_name, ...said })
+      expect(status).toBe(200)
+      return z.object({ instance_id: z.string() }).parse(body).instance_id
+    }
+    const device = {
+      board: sha256('board one'),
+      disk_serial: sha256('a new disk'),
+      mac: sha256('mac one'),
+    }
+    const ofLaptop = await instanceFor('Another name', { device })
+    const ofWorkstation = await instanceFor('A third name', { machine_hash: sha256('grace') })
+    const { rows } = await imports.api.ledger.db.query<{ device_id: string; instance_id: string }>(
+      'select device_id, instance_id from devices where license_id in (select license_id from licenses where tenant_id = $1)',
+      [vendor.tenantId],
+    )
+    const deviceOf = new Map(rows.map((row) => [row.instance_id, row.device_id]))
+    expect([ofLaptop, ofWorkstation].map((id) => deviceOf.get(id))).toStrictEqual([
+      '4d:Eq:UV:D3:XZ:tL:WN:Bz',
+      sha256('grace'),
+    ])
+    expect((await imports.stored(vendor))[0]?.devices).toHaveLength(3)
   })
 
   test('with a signed key are found by the whole key', async () => {

@@ -4,9 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { approve } from '../../src/gate/approvals.ts'
 import { allTools } from '../../src/mcp/server.ts'
-import { memoryStorage } from '../../src/sdk/app/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
 import type { Keyset } from '../../src/sdk/index.ts'
-import { createOfflineClient } from '../../src/sdk/offline/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { approver } from '../harness/gate.ts'
 import { makeProduct } from '../http/samples.ts'
@@ -98,7 +97,7 @@ test('support answers the request of a device without a network, and takes its f
   expect(minted.data).toMatchObject({ license: { updatesUntil: expect.any(String) as unknown } })
   const { license, licenseKey } = Minted.parse(minted.data)
   const { keys } = (await api.ask('GET', `/${tenantId}/.well-known/service-keys`)).body as Keyset
-  const device = createOfflineClient({
+  const device = createClient({
     tenantId,
     productId: 'mill',
     keys,

@@ -10,9 +10,8 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sayIn } from '../../src/domain/portal/texts.ts'
-import { memoryStorage } from '../../src/sdk/app/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
 import type { Keyset } from '../../src/sdk/index.ts'
-import { createOfflineClient } from '../../src/sdk/offline/index.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { pictureFolder } from '../harness/pictures.ts'
 import { freePort } from '../harness/process.ts'
@@ -158,7 +157,7 @@ test('a person who scanned the request of a machine signs in, and saves the lice
   const keyTypes = [{ name: 'Pro', offlineFiles }]
   await makeProduct(portal.api.ask, token, 'mill', { keyTypes, customerFiles: true })
   const { licenseKey } = await mint(portal.api.ask, token, 'mill', { email: 'mill@example.com' })
-  const mill = createOfflineClient({
+  const mill = createClient({
     tenantId,
     productId: 'mill',
     keys: ((await portal.api.ask('GET', `/${tenantId}/.well-known/service-keys`)).body as Keyset).keys,

@@ -3,9 +3,8 @@
  * without a script; nobody gets one for another person's license.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { memoryStorage } from '../../src/sdk/app/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
 import type { Keyset } from '../../src/sdk/index.ts'
-import { createOfflineClient } from '../../src/sdk/offline/index.ts'
 import { wordsOf } from '../dashboard/forms.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { openTestPortal, type TestPortal } from './customer.ts'
@@ -24,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => portal.close())
 
 const machine = (productId = 'mill') =>
-  createOfflineClient({
+  createClient({
     tenantId: portal.tenant.tenantId,
     productId,
     keys,

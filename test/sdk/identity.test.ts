@@ -44,7 +44,9 @@ const laptop: DeviceIdentity = {
   machineHash: 'hash-of-the-machine-1',
   device: { os: 'hash-of-the-system-1', disk: 'hash-of-the-disk-001', mac: 'hash-of-the-card-001' },
 }
-const open = (more: Partial<ClientOptions> = {}) =>
+const open = (
+  more: Partial<Pick<ClientOptions, 'deviceName' | 'identity' | 'machineHash' | 'storage'>> = {},
+) =>
   createClient({
     baseUrl,
     tenantId: tenant.tenantId,

@@ -241,6 +241,7 @@ const appWith = (storage: Storage): Client =>
     clock: device.clock,
     fetch: device.fetch,
     deviceName: 'The device',
+    identity: () => ({ machineHash: 'hash-of-the-device' }),
   })
 
 async function change(licenseId: string, what: string): Promise<void> {
@@ -251,13 +252,21 @@ async function change(licenseId: string, what: string): Promise<void> {
     reinstate: { type: 'UndoRevocation', keyTypeIsThere: true, ...why },
     suspend: { type: 'SuspendLicense', ...why },
     resume: { type: 'ResumeLicense', ...why },
-    'free the seat': { type: 'DeactivateDevice', deviceId: 'The device', ...why },
+    'free the seat': { type: 'DeactivateDevice', deviceId: await seatOf(licenseId), ...why },
   }
   const command = commands[what]
   if (!command) return rotateSigningKey(api.ledger.ports, tenant.tenantId, origin)
   await commandLicense(api.ledger, licenseId, command).catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error
   })
+}
+
+/** The seat that is taken, if one is. */
+async function seatOf(id: string): Promise<string> {
+  const { body } = await api.ask('GET', `/v1/licenses/${id}`, { token: tenant.token })
+  const Device = z.object({ deviceId: z.string(), status: z.string() })
+  const { license } = z.object({ license: z.object({ devices: z.array(Device) }) }).parse(body)
+  return license.devices.find(({ status }) => status === 'active')?.deviceId ?? 'none'
 }
 
 /** Judges states by the proofs that have arrived. */

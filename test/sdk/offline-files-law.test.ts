@@ -20,7 +20,7 @@ import {
 } from '../../src/domain/licenses/license.ts'
 import { type SeatFile, withdrawnFiles } from '../../src/domain/licenses/seat-files.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
-import { createOfflineClient, type OfflineClient } from '../../src/sdk/offline/index.ts'
+import { type Client, createClient } from '../../src/sdk/app/index.ts'
 import { readRelease, readRequest } from '../../src/signing/device-statements.ts'
 import { signLease2 } from '../../src/signing/lease2.ts'
 import { signWithdrawn } from '../../src/signing/withdrawn.ts'
@@ -128,12 +128,12 @@ function machine(index: number, time: () => number) {
   let behind = 0
   let text: string | undefined
   let copy: string | undefined
-  let client: OfflineClient
+  let client: Client
   const write = (next: string) => {
     text = next
   }
   const start = () => {
-    client = createOfflineClient({
+    client = createClient({
       ...place,
       keys: keyset.keys,
       storage: { read: () => text, write },
@@ -237,7 +237,7 @@ test('a storage that is copied to another machine licenses nothing there', async
       const { machines } = await play([{ what: 'ask', on: from }, ...steps])
       const thief = machines[(from + 1) % 3]
       await thief?.useStorage(machines[from]?.storageOf())
-      expect(thief?.client().state().status).toBe('unlicensed')
+      expect(['unlicensed', 'another_device']).toContain(thief?.client().state().status)
     }),
     { numRuns: 30 },
   )

@@ -8,6 +8,9 @@ import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { newFacts } from '../../src/sdk/app/index.ts'
+import { newOfflineFacts } from '../../src/sdk/app/offline/facts.ts'
+import { takeCarried } from '../../src/sdk/app/offline/take.ts'
 import {
   licenseKeyHash,
   normaliseLicenseKey,
@@ -16,7 +19,6 @@ import {
   verifyRefusal,
   verifySettings,
 } from '../../src/sdk/index.ts'
-import { readFile } from '../../src/sdk/offline/read.ts'
 import { verifyWebhook } from '../../src/sdk/server/index.ts'
 import { vectorFiles } from './vectors/main.ts'
 
@@ -65,9 +67,12 @@ const files = Signed.extend({ device, nonce: z.string(), releasedSerial: z.int()
 )
 test.each(files.cases.map((one) => [one.name, one] as const))('license file: %s', (_, one) => {
   const { tenantId, productId, keyset, now, nonce, licenseKeyHash, releasedSerial: released } = files
-  const facts = { seed: '', counter: 1, asked: { nonce, licenseKeyHash }, released, seen: 0 }
-  const given = { place: { tenantId, productId }, keyset, device: files.device }
-  expect(readFile(String(one.token), facts, given, now)).toMatchObject(expectedOf(one))
+  const offline = { ...newOfflineFacts(), asked: { nonce, licenseKeyHash }, released }
+  const facts = { ...newFacts('install', keyset.keys), offline }
+  const to = { place: { tenantId, productId }, device: files.device }
+  expect(takeCarried(facts, String(one.token), to, now)).toMatchObject(
+    one.valid ? { as: 'fresh' } : { doubt: one.reason },
+  )
 })
 
 const refusals = Signed.parse(read('refusals.json'))

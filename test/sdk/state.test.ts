@@ -29,7 +29,7 @@ const trialOf = (trialDurationDays: number) => ({
   expiresAt: 2,
 })
 const trial = { startedAt: now - day, used: false, reported: true }
-const granted = { until: now + 100, entitlements: ['pro'], values: {}, licenseExpiresAt: null }
+const granted = { by: 'lease', until: now + 100, entitlements: ['pro'], values: {}, licenseExpiresAt: null }
 const held = (proof: object) => ({ ...empty, license: { ...license, proof: { ...lease, ...proof } } })
 
 test.each<[string, ReturnType<typeof newFacts> | undefined, object]>([
@@ -59,7 +59,13 @@ test.each<[string, ReturnType<typeof newFacts> | undefined, object]>([
   [
     'a lease is over',
     held({ expiresAt: now - 1 }),
-    { status: 'expired', of: 'lease', at: now - 1, freeTier: false },
+    {
+      status: 'expired',
+      of: 'lease',
+      at: now - 1,
+      allowed: { entitlements: ['pro'], values: {} },
+      freeTier: false,
+    },
   ],
   ['a license has fallen back', held({ status: 'fallback' }), { status: 'fallback', ...granted }],
   [
@@ -109,7 +115,7 @@ test('a clock that is set back brings nothing back, and the app can show it', ()
 test('time never makes a state more generous', () => {
   const rank: Record<State['status'], number> = {
     ...{ licensed: 5, offline: 5, fallback: 4, trial: 3, free: 2 },
-    ...{ unlicensed: 1, starting: 1, expired: 0, revoked: 0 },
+    ...{ unlicensed: 1, starting: 1, expired: 0, revoked: 0, not_covered: 0, another_device: 0 },
   }
   const facts = fc.constantFrom(
     ...[

@@ -22,9 +22,11 @@ import { takeProof } from '../../src/sdk/app/take.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'
+import { fetchOf } from './asking.ts'
 
 const granting = (entitlements: string[], values: Record<string, string | number>): State => ({
   status: 'licensed',
+  by: 'lease',
   until: 1,
   licenseExpiresAt: null,
   clockSetBack: false,
@@ -133,18 +135,7 @@ const open = (storage = memoryStorage()) =>
     sdkKey,
     storage,
     clock: { now: () => api.ledger.clock.now().getTime(), after: () => () => undefined },
-    async fetch(url, { method, headers, body }) {
-      const { pathname } = new URL(url)
-      const answer = await api.ask(method === 'GET' ? 'GET' : 'POST', pathname, {
-        headers,
-        ...(body !== undefined && { body: JSON.parse(body) as object }),
-      })
-      return {
-        status: answer.status,
-        headers: new Headers(),
-        text: async () => JSON.stringify(answer.body),
-      }
-    },
+    fetch: fetchOf(api.ask),
   })
 
 test('an app has the values of its license, follows their changes, and has none once it gives it up', async () => {

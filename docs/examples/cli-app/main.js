@@ -35,6 +35,8 @@ function sentence(state) {
       return state.of === 'lease' ? 'Connect to the internet to renew the license.' : 'The license has ended.'
     case 'revoked':
       return `The license was withdrawn: ${state.reason}.`
+    case 'another_device':
+      return 'This license was given to another machine. Connect to the internet to use it here.'
     default:
       return 'No license. Enter your key: node main.js activate <key>'
   }

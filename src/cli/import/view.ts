@@ -75,7 +75,9 @@ function otherLines({ targets }: Job): string[] {
 
 function countLines(tally: Tally, applied: boolean): string[] {
   const states = Object.entries(tally.byStatus).map(([status, licenses]) => `${count(licenses)} ${status}`)
-  const details = [...states, `${count(tally.devices)} devices`].join(', ')
+  const identified =
+    tally.identified === 0 ? '' : ` (${count(tally.identified)} recognized by their machines)`
+  const details = [...states, `${count(tally.devices)} devices${identified}`].join(', ')
   return table([
     ['Licenses read', count(tally.licenses), ''],
     [applied ? 'Imported' : 'New', count(tally.imported), tally.imported === 0 ? '' : details],

@@ -14,12 +14,14 @@ import { noStream } from '../../ledger/execute.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { type ForeignDevice, importedDevices } from './imported-devices.ts'
 import { keepKey } from './keys.ts'
 
 /** What an import of licenses uses. */
 export type ImportPorts = Ports<
   | 'db'
   | 'deriveId'
+  | 'deviceHashing'
   | 'execute'
   | 'keptKeys'
   | 'keyHashing'
@@ -43,7 +45,7 @@ export type ForeignLicense = TermsInput & {
   status?: LicenseStatus | undefined
   createdAt?: string | undefined
   metadata?: Record<string, string> | undefined
-  devices?: readonly { deviceId: string; name: string }[] | undefined
+  devices?: readonly ForeignDevice[] | undefined
 }
 
 export type Imported =
@@ -322,7 +324,7 @@ type OneImported = 'imported' | 'duplicate' | 'key_type_not_found'
 
 /** @returns `imported` also when an earlier request of the same run has imported it */
 async function importOne(
-  ports: Ports<'execute' | 'keptKeys' | 'keyTypes' | 'newId' | 'subjects'>,
+  ports: Ports<'deviceHashing' | 'execute' | 'keptKeys' | 'keyTypes' | 'newId' | 'subjects'>,
   product: PresentProduct,
   { row, terms, holder }: Candidate & { holder: Holder | null },
   origin: Origin,
@@ -331,13 +333,7 @@ async function importOne(
   const _stream = licenseStream(terms.licenseId)
   const { licenseKey } = row
   await keepKey(ports, product, { ...terms, holder }, { licenseKey, keyHash: terms.keyHash })
-  const devices = (row.devices ?? []).map(({ deviceId, name }) => ({
-    deviceId,
-    instanceId: ports.newId('ins'),
-    installId: null,
-    name,
-    platform: null,
-  }))
+  const devices = await importedDevices(ports, { ...terms, holder }, row.devices ?? [])
   const revoked = row.status === 'revoked'
   const suspended = row.status === 'suspended'
   try {

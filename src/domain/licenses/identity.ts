@@ -16,7 +16,8 @@ const twoPlacesMs = 86_400_000
  * Finds the seat of a device: by an id that it was given, else by its machine, else by its components, else by its
  * name. By the name only a seat without any other mark is found: an app that identifies itself takes it over once, and
  * from then on nobody else finds it by its name. What is hashed
- * under the key of an erased person counts as no mark, because it can no longer be computed.
+ * under the key of an erased person counts as no mark, because it can no longer be computed. What was imported does not
+ * count either until the device says who it is: its app may identify it in another way than the one before.
  * @param atLeast how many components must be equal; null for more than half of those that both sides have
  */
 export function recognized(
@@ -53,7 +54,7 @@ const hasMachine = (seat: Seat, claim: DeviceClaim): boolean => {
 
 const isUnmarked = (seat: Seat, claim: DeviceClaim): boolean => {
   const isOfErased = claim.identities.length > 0 && comparable(seat, claim) === undefined
-  return seat.installId === null && (seat.identity === null || isOfErased)
+  return seat.installId === null && (seat.identity === null || seat.identity.imported === true || isOfErased)
 }
 
 /** The claim's identity under the key that the seat's is hashed under; hashes of different keys say nothing. */

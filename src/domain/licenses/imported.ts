@@ -1,7 +1,12 @@
 import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
+import { identifiedAtFirst } from './identity.ts'
+import type { DeviceIdentity } from './marks.ts'
 
-type Device = Omit<Extract<LicenseEvent, { type: 'DeviceActivated' }>['data'], 'at'>
+type Device = Omit<Extract<LicenseEvent, { type: 'DeviceActivated' }>['data'], 'at'> & {
+  /** By what the other system recognized it; absent or null where it has nothing that an app could say here. */
+  identity?: DeviceIdentity | null
+}
 
 export type ImportCommand = {
   type: 'ImportLicense'
@@ -23,12 +28,10 @@ export function imported({ terms, devices, revoked, suspended = false }: ImportC
   const { at } = terms
   return [
     { type: 'LicenseImported', data: terms },
-    ...named.map(
-      (device, index): LicenseEvent => ({
-        type: 'DeviceActivated',
-        data: { ...device, ...(terms.floating && { fence: index + 1 }), at },
-      }),
-    ),
+    ...named.flatMap(({ identity = null, ...device }, index): LicenseEvent[] => [
+      { type: 'DeviceActivated', data: { ...device, ...(terms.floating && { fence: index + 1 }), at } },
+      ...identifiedAtFirst({ ...device, identity: identity && { ...identity, imported: true } }, at),
+    ]),
     ...(revoked
       ? [{ type: 'LicenseRevoked', data: { reason: 'imported as revoked', cause: 'person', at } } as const]
       : []),

@@ -10,6 +10,8 @@ export const DeviceIdentity = z.strictObject({
   machine: z.string().min(1).nullable(),
   /** By the name of the component, such as `disk`. */
   components: z.record(z.string(), z.string().min(1)),
+  /** Set while it is only known from another system: the device itself has not said who it is yet. */
+  imported: z.literal(true).optional(),
 })
 export type DeviceIdentity = z.infer<typeof DeviceIdentity>
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ForeignLicense } from '../../commands/licenses/import.ts'
 import { inputWords, sentenceOf } from '../../domain/input-words.ts'
+import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { EmailAddress, Metadata, Slug } from '../../domain/values.ts'
 import { inUtc, keyText, momentIn, text } from '../schemas.ts'
 
@@ -14,9 +15,16 @@ const wellFormedMetadata = (pairs: Record<string, string>): boolean =>
  */
 const maxRowBytes = 256 * 1024
 const maxDevices = 500
+/** Each takes a second event, and more bytes of the append than of the row. */
+export const maxIdentifiedDevices = 250
 
 /** Times before 1970 are rejected: no license is that old, and the stores represent such times differently. */
 const momentOfSale = momentIn.refine((value) => Date.parse(value) >= 0, 'must not be before 1970')
+
+type Said = { machineHash?: string | undefined; components?: Record<string, string> | undefined }
+
+const identifies = ({ machineHash, components = {} }: Said): boolean =>
+  machineHash !== undefined || Object.keys(components).length > 0
 
 /** A license of another system, as a program sends it. */
 export const importRowIn = z
@@ -45,9 +53,19 @@ export const importRowIn = z
         z.strictObject({
           deviceId: text(256),
           name: text(200).optional().meta({ description: 'The label of the device; its id when absent' }),
+          machineHash: HashOfApp.optional().meta({
+            description: 'What the app sends as `machine_hash`; stored as a keyed hash',
+          }),
+          components: ComponentsOfApp.optional().meta({
+            description: 'What the app sends as `device`; stored as keyed hashes',
+          }),
         }),
       )
       .max(maxDevices)
+      .refine(
+        (devices) => devices.filter(identifies).length <= maxIdentifiedDevices,
+        `at most ${maxIdentifiedDevices} devices can have a machineHash or components`,
+      )
       .optional()
       .meta({ description: 'Devices that have a seat; the name defaults to the id' }),
   })
@@ -65,6 +83,12 @@ export function importRowOf(row: unknown): ForeignLicense | string {
     expiresAt: expiresAt && inUtc(expiresAt),
     createdAt: createdAt && inUtc(createdAt),
     updatesUntil: updatesUntil && inUtc(updatesUntil),
-    devices: devices?.map((device) => ({ deviceId: device.deviceId, name: device.name ?? device.deviceId })),
+    devices: devices?.map(({ deviceId, name = deviceId, ...said }) => ({
+      deviceId,
+      name,
+      ...(identifies(said) && {
+        said: { machineHash: said.machineHash ?? null, components: said.components ?? {} },
+      }),
+    })),
   }
 }

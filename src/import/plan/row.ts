@@ -5,6 +5,7 @@ import { Entitlement, entitlementSet, type KeyType } from '../../domain/products
 import { asciiEmail, isPlain, isStorable } from '../../domain/values.ts'
 import { importRowOf } from '../../http/licenses/import-row.ts'
 import type { ForeignDevice, ForeignLicense } from '../foreign.ts'
+import { marksOf, type RowMarks } from './marks.ts'
 
 /** What a license becomes, with sentences about what of it is left out; or why it cannot be taken. */
 export type PlannedRow = { row: ImportRow; leftOut: string[] } | { problem: string }
@@ -83,7 +84,7 @@ function devicesOf(
   { devices }: ForeignLicense,
   limit: number | null,
   note: (sentence: string) => void,
-): { deviceId: string; name: string }[] {
+): ({ deviceId: string; name: string } & RowMarks)[] {
   const usable = devices.filter(({ deviceId }) => isDeviceId(deviceId))
   if (usable.length < devices.length) note(`${devices.length - usable.length} devices have no usable id.`)
   const distinct = [...new Map(usable.map((device) => [device.deviceId, device])).values()]
@@ -94,9 +95,11 @@ function devicesOf(
     )
   }
   const kept = distinct.length > most ? distinct.toSorted(newestFirst).slice(0, most) : distinct
-  return kept.map(({ deviceId, name }) => ({
+  const marks = marksOf(kept, note)
+  return kept.map(({ deviceId, name }, index) => ({
     deviceId,
     name: plainText(name ?? '', 200) || deviceId.slice(0, 200),
+    ...marks[index],
   }))
 }
 

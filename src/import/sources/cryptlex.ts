@@ -187,11 +187,15 @@ const leftOutOfFlags = (flags: readonly Flag[]): string[] =>
       : [`The data of its feature ${name} is left out: a value has at most 200 characters on one line.`]
   })
 
-const deviceOf = (activation: Fields): ForeignDevice => ({
-  deviceId: textOf(activation.fingerprint) ?? activation.id,
-  name: textOf(activation.hostname),
-  lastSeen: textOf(activation.lastSyncedAt) ?? textOf(activation.createdAt),
-})
+function deviceOf(activation: Fields): ForeignDevice {
+  const fingerprint = textOf(activation.fingerprint)
+  return {
+    deviceId: fingerprint ?? activation.id,
+    name: textOf(activation.hostname),
+    lastSeen: textOf(activation.lastSyncedAt) ?? textOf(activation.createdAt),
+    ...(fingerprint !== null && { machine: fingerprint }),
+  }
+}
 
 const Pairs = z.array(z.looseObject({ key: z.string(), value: z.coerce.string() })).catch([])
 const Tags = z.array(z.string()).catch([])

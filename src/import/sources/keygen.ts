@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ApiLists } from '../api/lists.ts'
 import type { ExportItem } from '../files/items.ts'
 import {
+  type ForeignComponent,
   type ForeignDevice,
   type ForeignLicense,
   type ForeignPolicy,
@@ -55,11 +56,14 @@ const keygenApi: ApiLists = {
     yield list('users')
     yield list('licenses')
     yield list('machines')
-    if (!licenseEntitlements) return
-    for await (const data of fetched('licenses')) {
-      const { id } = WithId.parse(data)
-      yield list('license-entitlements', `licenses/${encodeURIComponent(id)}/entitlements`, id)
+    if (licenseEntitlements) {
+      for await (const data of fetched('licenses')) {
+        const { id } = WithId.parse(data)
+        yield list('license-entitlements', `licenses/${encodeURIComponent(id)}/entitlements`, id)
+      }
     }
+    // Last, so that a download that an earlier version began continues at the right list.
+    yield list('components')
   },
   pageInfo({ first }, page, body) {
     const { data, links } = Page.parse(body)
@@ -109,6 +113,8 @@ function pieceOf({ list, of, from, data }: ExportItem): Piece | string | undefin
       return piece(null)
     case 'users':
       return piece(null, personOf(read.data))
+    case 'components':
+      return piece(null, componentOf(read.data))
     case 'entitlements': {
       const code = textOf(attributes.code)
       if (of === null || code === null) return undefined
@@ -178,7 +184,7 @@ function licenseOf(from: string, license: Resource, { pieces, shared }: Context)
     updatesUntil: keepsReleases(policy) ? expiresAt : undefined,
     status: statusOf(attributes),
     seats: seatsOf(attributes, policy),
-    devices: dataOf(pieces, 'machines', Resource).map(deviceOf),
+    devices: dataOf(pieces, 'machines', Resource).map((machine) => deviceOf(machine, shared)),
     metadata: { ...(licenseName !== null && { licenseName }), ...textFields(attributes.metadata) },
     leftOut: limitsOf(attributes),
   }
@@ -209,13 +215,41 @@ function seatsOf({ maxMachines }: Resource['attributes'], policy: unknown): numb
   return allowed === null || allowed === Number.POSITIVE_INFINITY ? null : Math.max(1, allowed)
 }
 
-function deviceOf({ id, attributes }: Resource): ForeignDevice {
-  const { fingerprint, name, hostname, lastHeartbeat, lastCheckOut, created } = attributes
+function deviceOf({ id, attributes }: Resource, shared: Shared): ForeignDevice {
+  const { name, hostname, lastHeartbeat, lastCheckOut, created } = attributes
+  const fingerprint = textOf(attributes.fingerprint)
+  const components = componentsByMachine(shared).get(id)
   return {
-    deviceId: textOf(fingerprint) ?? id,
+    deviceId: fingerprint ?? id,
     name: textOf(name) ?? textOf(hostname),
     lastSeen: textOf(lastHeartbeat) ?? textOf(lastCheckOut) ?? textOf(created),
+    ...(fingerprint !== null && { machine: fingerprint }),
+    ...(components !== undefined && { components }),
   }
+}
+
+const Component = z.object({ of: z.string(), name: z.string().nullable(), value: z.string().nullable() })
+
+/** A component names its machine and not its license, so components are kept beside the licenses until their machine is read. */
+const componentOf = (component: Resource): z.infer<typeof Component> => ({
+  of: relatedId(component, 'machine') ?? '',
+  name: textOf(component.attributes.name),
+  value: textOf(component.attributes.fingerprint),
+})
+
+const indexes = new WeakMap<Shared, ReadonlyMap<string, ForeignComponent[]>>()
+
+/** The components of each machine by the machine's id, grouped once for an export. */
+function componentsByMachine(shared: Shared): ReadonlyMap<string, ForeignComponent[]> {
+  const known = indexes.get(shared)
+  if (known !== undefined) return known
+  const index = new Map<string, ForeignComponent[]>()
+  for (const data of shared.all('components').values()) {
+    const { of, name, value } = Component.parse(data)
+    index.set(of, [...(index.get(of) ?? []), { name, value }])
+  }
+  indexes.set(shared, index)
+  return index
 }
 
 const otherLimits = { maxCores: 'cores', maxProcesses: 'processes', maxUses: 'uses', maxUsers: 'users' }

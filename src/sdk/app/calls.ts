@@ -24,6 +24,14 @@ export type Calls = {
   keyset(): Promise<Facts['keys']>
 }
 
+/** Of a client without a server. */
+export const noCalls: Calls = {
+  send: async () => ({
+    problem: { code: 'no_server', message: 'this client has no license server: set baseUrl and sdkKey' },
+  }),
+  keyset: async () => ({}),
+}
+
 type Settings = {
   baseUrl: string
   place: Place

@@ -1,7 +1,9 @@
 import { isField, isRecord, isSeconds, type Place } from '../keyset.ts'
 import { licenseKeyHash } from '../license-key.ts'
 import { verifySettings } from '../settings.ts'
+import { type OfflineFacts, offlineFactsFrom } from './offline/facts.ts'
 import { type Proof, verifyProof } from './proof.ts'
+import { type NotCovered, notCoveredFrom } from './updates.ts'
 
 export type HeldLicense = {
   key: string
@@ -10,6 +12,10 @@ export type HeldLicense = {
   proof: Proof | undefined
   /** As the server said beside the lease; not signed, for display. */
   expiresAt: number | null
+  /** The end of its grace, likewise. */
+  graceUntil?: number | undefined
+  /** Why the server gave no newer lease to a build. */
+  notCovered?: NotCovered | undefined
 }
 
 export type HeldSettings = {
@@ -41,11 +47,13 @@ export type Facts = {
   left: readonly string[]
   settings?: HeldSettings | undefined
   trial?: Trial | undefined
-  /** The time of the newest proof, in Unix seconds. */
+  /** Of license files; undefined before the device has asked for one. */
+  offline?: OfflineFacts | undefined
+  /** The time of the newest proof or file, in Unix seconds. */
   signedAt: number
   /**
-   * The greatest time that was seen, from proofs and from the device's clock, since the lease in use was taken. A new
-   * lease begins anew, so that a clock that was once wrong by years does not end every lease after it.
+   * The greatest time that was seen, from what was signed and from the device's clock, since the newest lease or file was
+   * taken. A newer one begins anew, so that a clock that was once wrong by years does not end every lease after it.
    */
   seen: number
 }
@@ -79,13 +87,14 @@ export function factsFrom(text: string | undefined, place: Place, pinned: Facts[
     left: Array.isArray(stored.left) ? stored.left.filter(isField) : [],
     settings: settingsFrom(stored.settings, place, keys),
     trial: trialFrom(stored.trial),
+    offline: offlineFactsFrom(stored.offline, place, keys),
     signedAt: stored.signedAt,
     seen: stored.seen,
   }
 }
 
 /** What was stored as JSON; undefined when it is none. */
-export function parsed(text: string | undefined): unknown {
+function parsed(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '')
   } catch {
@@ -102,13 +111,15 @@ const keysFrom = (value: unknown): Facts['keys'] =>
 
 function licenseFrom(value: unknown, place: Place, keys: Facts['keys']): HeldLicense | undefined {
   if (!isRecord(value) || !isField(value.key) || !isField(value.instanceId)) return undefined
-  const { key, instanceId, proof, expiresAt } = value
+  const { key, instanceId, proof, expiresAt, graceUntil } = value
   const verified = verifyProof(proof, { ...place, licenseKeyHash: licenseKeyHash(key), instanceId }, keys)
   return {
     key,
     instanceId,
     proof: 'proof' in verified ? verified.proof : undefined,
     expiresAt: isSeconds(expiresAt) ? expiresAt : null,
+    graceUntil: isSeconds(graceUntil) ? graceUntil : undefined,
+    notCovered: notCoveredFrom(value.notCovered),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Place } from '../keyset.ts'
+import type { LeasedDevice } from '../lease2.ts'
 
 /** What an app says of its device, as hashes. A device that says the same again keeps its seat, whatever its name. */
 export type DeviceIdentity = {
@@ -14,26 +15,34 @@ export type DeviceIdentity = {
 /** Reads the identity of the device. Hashes that depend on the tenant and the product say nothing to another vendor. */
 export type Identify = (place: Place) => DeviceIdentity | Promise<DeviceIdentity>
 
-/** The fields of a call; one that is undefined is not sent. */
-export type SentIdentity = { machine_hash: string | undefined; device: DeviceIdentity['device'] }
+/** What the app has said of the device. */
+export type Identity = {
+  /** Asks the app again. While it fails to answer, what it said before stays. */
+  ask(): Promise<void>
+  /** Undefined when it says nothing: such a device is recognized by what is in its storage. */
+  device(): LeasedDevice | undefined
+}
 
-/**
- * Asks the app. What is no hash is left out, and so is all of it when the app fails to say it: a device that cannot be
- * identified is recognized by its install id.
- */
-export async function askIdentity(
-  machineHash: string | undefined,
-  identity: Identify | undefined,
+/** @param machineHash comes before the one that `identity` says */
+export function createIdentity(
   place: Place,
-): Promise<SentIdentity> {
-  const said = await (async () => identity?.(place))().catch(() => undefined)
-  const machine = machineHash ?? said?.machineHash
-  const device = said?.device
+  { machineHash, identity }: { machineHash?: string | undefined; identity?: Identify | undefined },
+): Identity {
+  let known: LeasedDevice | undefined
   return {
-    machine_hash: isHash(machine) ? machine : undefined,
-    device: device && Object.fromEntries(Object.entries(device).filter(([, value]) => isHash(value))),
+    device: () => known,
+    async ask() {
+      const said = await (async () => identity?.(place))().catch(() => undefined)
+      const machine = machineHash ?? said?.machineHash
+      const components = Object.fromEntries(
+        Object.entries(said?.device ?? {}).filter(([, value]) => isHash(value)),
+      )
+      if (!isHash(machine) && Object.keys(components).length === 0) return
+      known = { machineHash: isHash(machine) ? machine : null, components }
+    },
   }
 }
 
-const isHash = (value: string | undefined): boolean =>
+/** What is no hash is left out. */
+const isHash = (value: string | undefined): value is string =>
   value !== undefined && /^[A-Za-z0-9+/=_-]{16,128}$/.test(value)

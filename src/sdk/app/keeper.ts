@@ -2,7 +2,8 @@ import type { Place } from '../keyset.ts'
 import { type Facts, factsFrom, newFacts, textOf } from './facts.ts'
 import type { Clock, Storage } from './ports.ts'
 import { noticeSeconds, randomId } from './ports.ts'
-import { endOf, type State, stateOf } from './state.ts'
+import { type Circumstances, stateOf } from './state.ts'
+import { endOf, type State } from './states.ts'
 import { notice } from './take.ts'
 
 export type Listener = (state: State) => void
@@ -11,8 +12,8 @@ export type Listener = (state: State) => void
 export type Keeper = {
   /** Reads the storage; another window or process may have written to it. */
   load(): Promise<Facts>
-  /** Stores what a step makes of the facts. */
-  change(step: (facts: Facts, now: number) => Facts): Promise<void>
+  /** Stores what a step makes of the facts. @returns whether the storage has them */
+  change(step: (facts: Facts, now: number) => Facts): Promise<boolean>
   /** Notes whether the last attempt reached the server. */
   reached(successful: boolean): void
   state(): State
@@ -27,7 +28,7 @@ type Settings = {
   storage: Storage
   clock: Clock
   keys: Facts['keys']
-  defaultTrialDays: number | undefined
+  circumstances: () => Circumstances
   /** Called when the storage fails; the app goes on with what it has in memory. */
   onStorageError: (error: unknown) => void
 }
@@ -37,7 +38,7 @@ export function createKeeper({
   storage,
   clock,
   keys,
-  defaultTrialDays,
+  circumstances,
   onStorageError,
 }: Settings): Keeper {
   const listeners = new Set<Listener>()
@@ -55,7 +56,7 @@ export function createKeeper({
     if (facts && facts.seen >= storedSeen + noticeSeconds) {
       void store(facts)
     }
-    return stateOf(facts, now(), { failing, defaultTrialDays })
+    return stateOf(facts, now(), { ...circumstances(), failing })
   }
   const announce = () => {
     const present = state()
@@ -74,18 +75,20 @@ export function createKeeper({
       return undefined
     }
   }
-  let writing = Promise.resolve()
+  let writing = Promise.resolve(true)
   /** One write after another, each of the newest facts. */
-  const store = (next: Facts): Promise<void> => {
+  const store = (next: Facts): Promise<boolean> => {
     facts = next
     storedSeen = next.seen
     writing = writing.then(async () => {
       const text = textOf(facts ?? next)
-      if (text === known) return
-      await attempt(async () => {
+      if (text === known) return true
+      const written = await attempt(async () => {
         await storage.write(text)
         known = text
+        return true
       })
+      return written ?? false
     })
     return writing
   }
@@ -103,8 +106,9 @@ export function createKeeper({
       return facts
     },
     async change(step) {
-      await store(notice(step(facts ?? newFacts(randomId(), keys), now()), now()))
+      const stored = await store(notice(step(facts ?? newFacts(randomId(), keys), now()), now()))
       announce()
+      return stored
     },
     reached(successful) {
       failing = !successful

@@ -1,6 +1,8 @@
 import { isRecord } from '../keyset.ts'
+import type { FileDoubt } from './offline/take.ts'
 import type { Clock } from './ports.ts'
 import type { Answered } from './request.ts'
+import { type NotCovered, notCoveredIn } from './updates.ts'
 
 /** Why a call did not do what it should, for programs. The state says what it means for the app. */
 export type ProblemCode =
@@ -18,6 +20,11 @@ export type ProblemCode =
   | 'forbidden'
   | 'no_license'
   | 'no_trial'
+  /** The client has no `baseUrl`, so it sends nothing. */
+  | 'no_server'
+  /** The device has a license file: `release` gives its seat back. */
+  | 'has_file'
+  | FileDoubt
   | RefusedCode
 
 /** The license itself refuses. */
@@ -39,6 +46,8 @@ export type Problem = {
   /** In English, for logs and support. */
   message: string
   retryAfterMs?: number | undefined
+  /** With `build_not_covered`, as the server has said it. */
+  notCovered?: NotCovered | undefined
 }
 
 const refusedCodes: Readonly<Record<RefusedCode, true>> = {
@@ -66,14 +75,16 @@ export function problemOf(answered: Answered | undefined): Problem {
   if (!answered) return { code: 'offline', message: 'the license server did not answer in time' }
   const { status, body, retryAfterMs } = answered
   const reason = isRecord(body) && typeof body.error === 'string' ? body.error : undefined
+  const notCovered = notCoveredIn(body)
   const of = (code: ProblemCode, message = reason ?? `the license server answered ${status}`): Problem => ({
     code,
     message,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(code === 'build_not_covered' && { notCovered }),
   })
   if (status === 429) return of('rate_limited')
   if (status >= 500) return of('unavailable')
-  if (status < 400 || reason === undefined)
+  if ((status < 400 && !notCovered) || reason === undefined)
     return of('not_genuine', 'this is no answer of the license server')
   if (isRecord(body) && isRefusedCode(body.reason)) return of(body.reason)
   if (status === 403) return of('forbidden')

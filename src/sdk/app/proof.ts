@@ -1,12 +1,14 @@
 import { isRecord, type Place } from '../keyset.ts'
 import { type Lease, type LeaseRefusal, verifyLease } from '../lease.ts'
-import { type EntitlementValue, type Terms, verifyTerms } from '../lease2.ts'
+import { type EntitlementValue, type Lease2, readLease2 } from '../lease2.ts'
+import type { TokenDoubt } from '../paseto.ts'
 import { type Refusal, type RefusalDoubt, verifyRefusal } from '../refusal.ts'
 import type { Holder } from '../statement.ts'
 
-/** What a lease of the second version says, with its token, which is verified again after it was stored. */
-type LeaseOfToken = Pick<Lease, 'instanceId' | 'issuedAt' | 'expiresAt' | 'status' | 'entitlements'> & {
+/** What a lease of the second version or a license file says, with its token, which is verified again after it was stored. */
+export type LeaseOfToken = Omit<Lease2, 'entitlements'> & {
   token: string
+  entitlements: readonly string[]
   /** Of the entitlements that are more than flags. */
   values: Readonly<Record<string, EntitlementValue>>
 }
@@ -17,9 +19,12 @@ export type Proof = Lease | LeaseOfToken | Refusal
 /** Why something is no proof. After `unknown_key` the keyset is fetched. */
 export type Doubt = LeaseRefusal | RefusalDoubt
 
+/** Whether the server has signed it without a lease: it says why the license refuses the device. */
+export const isRefusal = (proof: Proof): proof is Refusal => 'reason' in proof
+
 /**
  * Verifies a lease in either form, or a refusal. Whether a lease is over is decided with the state: one that is over still
- * says that the server was reached.
+ * says that the server was reached. A license file is none: it is taken only by the device that asked for it.
  * @param value a token; a lease or refusal as the server sends it; or any of them as it was stored
  */
 export function verifyProof(
@@ -30,8 +35,12 @@ export function verifyProof(
   const record = isRecord(value) ? value : {}
   const token = record.token ?? value
   if (typeof token === 'string') {
-    const found = verifyTerms(token, holder, { keys })
-    return found.ok ? { proof: leaseOf(token, found.terms) } : { doubt: found.reason }
+    const found = readToken(token, holder, keys)
+    if ('doubt' in found) return found
+    const { lease } = found
+    if (lease.file) return { doubt: 'malformed' }
+    if (lease.licenseKeyHash !== holder.licenseKeyHash) return { doubt: 'another_license' }
+    return lease.instanceId === holder.instanceId ? { proof: lease } : { doubt: 'another_instance' }
   }
   if ('reason' in record) {
     const found = verifyRefusal(value, holder, { keys })
@@ -41,20 +50,15 @@ export function verifyProof(
   return found.ok ? { proof: found.lease } : { doubt: found.reason }
 }
 
-/** An entitlement that is false is none. */
-function leaseOf(
+/** Verifies only who signed a lease or a license file, and for which product. An entitlement that is false is none. */
+export function readToken(
   token: string,
-  { instanceId, issuedAt, expiresAt, status, entitlements }: Terms,
-): LeaseOfToken {
-  const granted = Object.entries(entitlements).filter(([, value]) => value !== false)
+  place: Place,
+  keys: Readonly<Record<string, string>>,
+): { lease: LeaseOfToken } | { doubt: TokenDoubt } {
+  const found = readLease2(token, place, { keys })
+  if (!found.ok) return { doubt: found.reason }
+  const granted = Object.entries(found.lease.entitlements).filter(([, value]) => value !== false)
   const values = Object.fromEntries(granted.filter(([, value]) => value !== true))
-  return {
-    token,
-    instanceId,
-    issuedAt,
-    expiresAt,
-    status,
-    entitlements: granted.map(([name]) => name),
-    values,
-  }
+  return { lease: { ...found.lease, token, entitlements: granted.map(([name]) => name), values } }
 }

@@ -2,8 +2,11 @@ import { isRecord, isSeconds, type Place } from '../keyset.ts'
 import { licenseKeyHash } from '../license-key.ts'
 import { verifySettings } from '../settings.ts'
 import type { Facts, HeldLicense, HeldSettings } from './facts.ts'
-import { type Doubt, type Proof, verifyProof } from './proof.ts'
+import { takesAway } from './held.ts'
+import { fileIn } from './offline/facts.ts'
+import { type Doubt, isRefusal, type Proof, verifyProof } from './proof.ts'
 import { timeOf } from './state.ts'
+import { notCoveredIn } from './updates.ts'
 
 /** What became of an answer: `fresh` and `same` show that the server was reached, `stale` is an older answer. */
 export type Taken = { facts: Facts; as: 'fresh' | 'same' | 'stale' }
@@ -31,19 +34,33 @@ export function takeProof(
   const as = ageOf(proof, held?.proof, facts)
   if (as !== 'fresh') return { facts, as }
   const expiresAt = isSeconds(body.license_expires_at) ? body.license_expires_at : null
-  const license = { key, instanceId, proof, expiresAt }
+  const graceUntil = isSeconds(body.grace_until) ? body.grace_until : undefined
+  const license = { key, instanceId, proof, expiresAt, graceUntil }
   const signedAt = Math.max(facts.signedAt, proof.issuedAt)
-  const seen = Math.max(proof.issuedAt, now, isLease(proof) ? 0 : facts.seen)
+  const isLater = !isRefusal(proof) && proof.issuedAt > (held?.proof?.issuedAt ?? -1)
+  const seen = Math.max(proof.issuedAt, now, isLater ? 0 : facts.seen)
   const left = signedAt > facts.signedAt ? [] : leftBy(facts, instanceId)
-  return { facts: { ...facts, license, left, signedAt, seen }, as }
+  const offline = held ? facts.offline : offlineWithout(facts)
+  return { facts: { ...facts, license, left, offline, signedAt, seen }, as }
+}
+
+/** When the license is forgotten or replaced, a file that it has taken away stays so. */
+function offlineWithout({ license, offline }: Facts): Facts['offline'] {
+  const file = fileIn(offline)
+  const isTaken = offline && file && license?.proof && takesAway(license.proof, file)
+  return isTaken ? { ...offline, released: file.serial } : offline
+}
+
+/** Notes what the server says of a build that the license does not cover. Unsigned, it changes nothing else. */
+export function takeNotCovered(facts: Facts, answer: unknown): Facts {
+  const { license } = facts
+  return license ? { ...facts, license: { ...license, notCovered: notCoveredIn(answer) } } : facts
 }
 
 /** The instances that are given up when this one is held. */
 function leftBy({ left, license }: Facts, instanceId?: string): readonly string[] {
   return license && license.instanceId !== instanceId ? [...left, license.instanceId] : left
 }
-
-const isLease = (proof: Proof): proof is Exclude<Proof, { reason: unknown }> => !('reason' in proof)
 
 function ageOf(offered: Proof, held: Proof | undefined, { left, signedAt }: Facts): Taken['as'] {
   if (!held) {
@@ -53,12 +70,14 @@ function ageOf(offered: Proof, held: Proof | undefined, { left, signedAt }: Fact
   if (offered.issuedAt !== held.issuedAt) return offered.issuedAt > held.issuedAt ? 'fresh' : 'stale'
   // Of the same second, the one that grants less counts.
   const [one, other] = [strictness(offered), strictness(held)]
-  if (one === other) return 'same'
+  if (one === other) return serialOf(offered) > serialOf(held) ? 'fresh' : 'same'
   return one > other ? 'fresh' : 'stale'
 }
 
+const serialOf = (proof: Proof): number => ('serial' in proof ? proof.serial : 0)
+
 function strictness(proof: Proof): number {
-  if (!isLease(proof)) return 3
+  if (isRefusal(proof)) return 3
   return proof.status === 'active' ? 0 : proof.status === 'fallback' ? 1 : 2
 }
 
@@ -122,8 +141,15 @@ export function takeTrial(facts: Facts, answer: unknown): Facts {
 export const notice = (facts: Facts, now: number): Facts =>
   now > facts.seen ? { ...facts, seen: now } : facts
 
-/** Forgets the license after its device was deactivated. */
-export function leave(facts: Facts): Facts {
-  const { license: _, ...rest } = facts
-  return { ...rest, left: leftBy(facts) }
+/** Gives an instance up: neither a lease nor a file for it counts any more. */
+export function leave(facts: Facts, instanceId: string): Facts {
+  const isHeld = facts.license?.instanceId === instanceId
+  const offline = isHeld ? offlineWithout(facts) : facts.offline
+  const file = fileIn(offline)
+  const isOfFile = offline && file?.instanceId === instanceId
+  return {
+    ...facts,
+    ...(isHeld && { license: undefined, left: leftBy(facts) }),
+    offline: isOfFile ? { ...offline, released: file.serial } : offline,
+  }
 }

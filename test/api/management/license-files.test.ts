@@ -4,9 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { memoryStorage } from '../../../src/sdk/app/index.ts'
+import { createClient, memoryStorage } from '../../../src/sdk/app/index.ts'
 import type { Keyset } from '../../../src/sdk/index.ts'
-import { createOfflineClient } from '../../../src/sdk/offline/index.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { eventsIn } from '../../harness/ledger.ts'
 import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
@@ -47,7 +46,7 @@ const day = 86_400_000
 
 /** An app on a machine without a network. @param text what its storage holds */
 function machine(name: string, storage = memoryStorage()) {
-  return createOfflineClient({
+  return createClient({
     tenantId: tenant.tenantId,
     productId: 'editor',
     keys,
@@ -96,7 +95,7 @@ describe('a machine without a network', () => {
     const first = made(await ask(id, request.text))
     expect(await pc.importLicense(first.file)).toMatchObject({
       ok: true,
-      state: { status: 'licensed', entitlements: { export: true }, until: (now() + 400 * day) / 1000 },
+      state: { status: 'licensed', by: 'file', entitlements: ['export'], until: (now() + 400 * day) / 1000 },
     })
     // A retry gets the same file and takes nothing.
     expect(made(await ask(id, request.token))).toStrictEqual(first)
@@ -113,8 +112,8 @@ describe('a machine without a network', () => {
     expect(await pc.importLicense(first.file)).toMatchObject({ ok: false })
     expect(await statesOf(id)).toStrictEqual(['live', 'replaced'])
     const release = await pc.release()
-    expect(pc.state()).toMatchObject({ status: 'released' })
-    expect(await pc.importLicense(next.file)).toMatchObject({ ok: false, reason: 'outdated' })
+    expect(pc.state()).toMatchObject({ status: 'unlicensed' })
+    expect(await pc.importLicense(next.file)).toMatchObject({ ok: false, problem: { code: 'outdated' } })
     expect((await giveBack(id, release?.text ?? '')).status).toBe(200)
     expect((await giveBack(id, release?.token ?? '')).status).toBe(200)
     expect(await seatsOf(id)).toBe(0)
@@ -127,7 +126,8 @@ describe('a machine without a network', () => {
     const { file } = made(await ask(id, (await pc.createOfflineRequest(licenseKey)).text, { days: 10 }))
     await pc.importLicense(file)
     api.ledger.clock.advance(10 * day + 1000)
-    expect(pc.state()).toMatchObject({ status: 'expired', entitlements: { export: true } })
+    expect(pc.state()).toMatchObject({ status: 'expired', of: 'file', allowed: { entitlements: ['export'] } })
+    expect(pc.has('export')).toBe(false)
     api.ledger.clock.advance(-20 * day)
     expect(pc.state()).toMatchObject({ status: 'expired', clockSetBack: true })
     api.ledger.clock.advance(20 * day)
@@ -162,7 +162,7 @@ test('a machine without an id of its own is known by its storage', async () => {
   const { id, licenseKey } = await make()
   const storage = memoryStorage()
   const plain = () =>
-    createOfflineClient({
+    createClient({
       tenantId: tenant.tenantId,
       productId: 'editor',
       keys,
@@ -185,16 +185,17 @@ describe('a file', () => {
     const { file } = made(await ask(id, request.text))
     const other = machine('two')
     await other.createOfflineRequest(licenseKey)
-    expect(await other.importLicense(file)).toMatchObject({ reason: 'another_device' })
+    expect(await other.importLicense(file)).toMatchObject({ problem: { code: 'another_device' } })
     // Another install on the same machine has not asked for it.
     const reinstalled = machine('one')
     await reinstalled.createOfflineRequest(licenseKey)
-    expect(await reinstalled.importLicense(file)).toMatchObject({ reason: 'not_asked' })
+    expect(await reinstalled.importLicense(file)).toMatchObject({ problem: { code: 'not_asked' } })
     expect(await pc.importLicense(file.replace(/.(?=\n-----END)/, 'A'))).toMatchObject({ ok: false })
     expect(await pc.importLicense(file)).toMatchObject({ ok: true })
     // The whole storage, copied to another machine.
     const copied = machine('three', memoryStorage(await storage.read()))
-    expect(await copied.start()).toMatchObject({ status: 'unlicensed' })
+    expect(await copied.start()).toMatchObject({ status: 'another_device' })
+    expect(await copied.release()).toBeUndefined()
     expect(await machine('one', storage).start()).toMatchObject({ status: 'licensed' })
   })
 
@@ -304,7 +305,9 @@ describe('the list of withdrawn files', () => {
     })
     await call('POST', `${id}/suspend`, {})
     api.ledger.clock.advance(1000)
-    expect(await pc.importLicense(await withdrawn())).toMatchObject({ state: { status: 'withdrawn' } })
+    expect(await pc.importLicense(await withdrawn())).toMatchObject({
+      state: { status: 'revoked', reason: 'withdrawn' },
+    })
     await call('POST', `${id}/resume`, {})
     api.ledger.clock.advance(1000)
     const later = await withdrawn()
@@ -314,9 +317,11 @@ describe('the list of withdrawn files', () => {
     await again.importLicense(made(await ask(id, (await again.createOfflineRequest(licenseKey)).text)).file)
     api.ledger.clock.advance(1000)
     const newest = await withdrawn()
-    expect(await pc.importLicense(newest)).toMatchObject({ state: { status: 'withdrawn' } })
+    expect(await pc.importLicense(newest)).toMatchObject({
+      state: { status: 'revoked', reason: 'withdrawn' },
+    })
     expect(await again.importLicense(newest)).toMatchObject({ state: { status: 'licensed' } })
-    expect(await again.importLicense(later)).toMatchObject({ ok: false, reason: 'outdated' })
+    expect(await again.importLicense(later)).toMatchObject({ ok: false, problem: { code: 'outdated' } })
     expect(await seatsOf(id)).toBe(1)
   })
 

@@ -12,9 +12,9 @@ import {
   type License,
   type LicenseCommand,
 } from '../../../src/domain/licenses/license.ts'
-import type { DeviceClaim } from '../../../src/domain/licenses/marks.ts'
+import type { DeviceClaim, DeviceIdentity } from '../../../src/domain/licenses/marks.ts'
 import type { Seat } from '../../../src/domain/licenses/seats.ts'
-import { at, minted } from './license-samples.ts'
+import { at, minted, terms } from './license-samples.ts'
 
 type Claim = DeviceClaim & { name: string }
 
@@ -78,6 +78,38 @@ describe('a device is recognized', () => {
     ['by its machine', claim('Mac', machine('a')), claim('PC', machine('a')), isSame],
     ['not by its name among machines', claim('Mac', machine('a')), claim('Mac', machine('b')), isAnother],
   ])('%s', (_, first, second, expected) => expect(seatOf(first, second)).toStrictEqual(expected))
+
+  const imported = (identity: DeviceIdentity) =>
+    license(
+      ...decideLicense(absentLicense, {
+        type: 'ImportLicense',
+        terms: { ...terms, deviceLimit: null, expiresAt: null },
+        devices: [
+          { deviceId: 'old', instanceId: 'ins_1', installId: null, name: 'Mac', platform: null, identity },
+        ],
+        revoked: false,
+      }).slice(1),
+    )
+  const old: DeviceIdentity = { subjectId, machine: 'a', components: { board: '1', disk: '2' } }
+
+  test.each<[string, Claim, string[]]>([
+    ['by its machine', claim('PC', machine('a')), isSame],
+    ['by its components', claim('PC', machine('b', { board: '1', disk: '2' })), isSame],
+    ['by its name, as its new app identifies it in another way', claim('Mac', machine('b')), isSame],
+    ['by its name alone', claim('Mac'), isSame],
+    ['by none of them', claim('PC', machine('b', { board: '9', disk: '9' })), isAnother],
+  ])('after an import: %s', (_, claimed, expected) =>
+    expect(instancesIn(next(imported(old), activate('ins_2', claimed)))).toStrictEqual(expected),
+  )
+
+  test.each([
+    ['as it was in the other system', machine('a', { board: '1', disk: '2' })],
+    ['in another way', machine('b')],
+  ])('after an import no longer by its name once it has identified itself %s', (_, said) => {
+    const known = next(imported(old), activate('ins_2', claim('Mac', said)))
+    expect(instancesIn(known)).toStrictEqual(isSame)
+    expect(instancesIn(next(known, activate('ins_2', claim('Mac', machine('c')))))).toStrictEqual(isAnother)
+  })
 
   const parts = { board: '1', disk: '2', mac: '3', os: '4' }
   test.each<[string, Record<string, string>, Record<string, string>, number | undefined, string[]]>([

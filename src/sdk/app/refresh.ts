@@ -1,0 +1,60 @@
+import type { Keeper } from './keeper.ts'
+import type { Clock } from './ports.ts'
+import { fullJitter, type Problem } from './problem.ts'
+import type { State } from './states.ts'
+
+/** What a call has led to. The state is the present one in both cases. */
+export type Outcome = { ok: true; state: State } | { ok: false; problem: Problem; state: State }
+
+type RefreshSettings = {
+  clock: Clock
+  random: () => number
+  keeper: Keeper
+  /** Undefined for a client without a server. */
+  validate: (() => Promise<Outcome>) | undefined
+  everySeconds: number
+}
+
+/** Validates in the background, and announces states that end by themselves. */
+export function createRefresh({ clock, random, keeper, validate, everySeconds }: RefreshSettings) {
+  const timers: { refresh?: () => void; watch?: () => void } = {}
+  let running = 0
+
+  async function validateAgain(run: number, failures: number): Promise<void> {
+    const outcome = await validate?.()
+    if (!outcome || run !== running) return
+    // The server that does not cover the build will not cover it in a minute.
+    const isAnswered = outcome.ok || outcome.problem.code === 'build_not_covered'
+    const waitMs = isAnswered
+      ? pauseOf(outcome.state) * (0.9 + 0.2 * random())
+      : (outcome.problem.retryAfterMs ?? 0) + 1000 + fullJitter(failures, 60_000, 3_600_000, random)
+    timers.refresh = clock.after(waitMs, () => void validateAgain(run, isAnswered ? 0 : failures + 1), true)
+  }
+  const pauseOf = (state: State): number => {
+    const isLeased = 'until' in state && 'entitlements' in state
+    const seconds = isLeased ? Math.min(everySeconds, (state.until - keeper.now()) / 2) : everySeconds
+    return Math.max(30, seconds) * 1000
+  }
+  function watch(run: number): void {
+    if (run !== running) return
+    const end = keeper.announce()
+    const leftMs = end === undefined ? Number.POSITIVE_INFINITY : (end - keeper.now() + 1) * 1000
+    // At least once an hour, which also notes the time of the clock.
+    const next = () => void keeper.change((facts) => facts).then(() => watch(run))
+    timers.watch = clock.after(Math.max(1000, Math.min(leftMs, 3_600_000)), next, true)
+  }
+
+  return {
+    start() {
+      this.stop()
+      const run = ++running
+      watch(run)
+      void validateAgain(run, 0)
+    },
+    stop() {
+      running++
+      timers.refresh?.()
+      timers.watch?.()
+    },
+  }
+}
