@@ -12,6 +12,7 @@ import type { Ledger } from './ledger/ledger.ts'
 import type { Mailing } from './mail/mailing.ts'
 import type { Receipts } from './notary/receipt.ts'
 import type { Providers } from './payments/providers.ts'
+import type { SeatEnds } from './seats/seat-ends.ts'
 import type { SignSettings } from './signing/settings.ts'
 import type { Signer } from './signing/signer.ts'
 import type { UsageCounter } from './usage/counter.ts'
@@ -61,6 +62,7 @@ export type AllPorts = Lookups & {
   tokenUse: TokenUse
   telemetry: DeviceTelemetry
   installs: Installs
+  seatEnds: SeatEnds
   limitHits: LimitHits
   refusals: Refusals
   /** Proofs that events are in the signed log. */

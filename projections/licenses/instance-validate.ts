@@ -33,9 +33,11 @@ type OldKey = { kind: 'old key'; licenseId: string }
 export type LicenseOnInstance = Entitling & {
   kind: 'license'
   licenseId: string
-  license: Pick<IssuedLicense, 'productId' | 'updatesUntil'> & Standing
+  license: Pick<IssuedLicense, 'productId' | 'updatesUntil' | 'floating'> & Standing
   /** Whether the instance has an active seat. */
   seated: boolean
+  /** Its floating seat, also one that it lost; undefined for a device that never had one. */
+  floatingSeat: { deviceId: string; fence: number } | undefined
   /** The last telemetry of the instance; undefined when it has sent none. */
   telemetry: KnownTelemetry | undefined
   /** The license's or its customer's stream is parked, so the license's status is unknown. */
@@ -63,6 +65,9 @@ type Row = ClientColumns & {
   grace_seconds: number | null
   on_expiry: IssuedLicense['onExpiry']
   updates_until: string | null
+  floating: IssuedLicense['floating']
+  device_id: string | null
+  fence: number | null
   seated: boolean
   uncertain: boolean
   app_version: string | null
@@ -101,7 +106,8 @@ export function createInstanceValidateLookup(db: Pool): FindForInstanceValidate 
 
 const lookupSql = `
   select ${clientColumns},
-    k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until,
+    k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until, l.floating,
+    d.device_id, d.fence,
     ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     d.status is not distinct from 'active' as seated,
@@ -129,9 +135,14 @@ function resultFrom(row: Row, productId: string): InstanceKeyResult {
       graceSeconds: row.grace_seconds,
       onExpiry: row.on_expiry,
       updatesUntil: row.updates_until,
+      floating: row.floating,
     },
     ...entitlingFrom(row),
     seated: row.seated,
+    floatingSeat:
+      row.device_id === null || row.fence === null
+        ? undefined
+        : { deviceId: row.device_id, fence: row.fence },
     telemetry: telemetryFrom(row),
     uncertain: row.uncertain,
   }

@@ -21,6 +21,8 @@ export type InstanceLookupParams = KeyHashes & {
   productId: string
   /** Its instance id; or, for an activation, all by which a device that has a seat may be recognized. */
   instance: { instanceId: string } | { claim: DeviceClaim & { name: string } }
+  /** Other devices of the license whose seats are needed. */
+  others?: readonly string[]
 }
 
 /** What was found for a license key. The license has only the seat of the instance, or those that may be the device's. */
@@ -68,6 +70,7 @@ export function createInstanceLookup(db: Pool): FindInstance {
         claims.map((claim) => claim?.name ?? null),
         claims.map((claim) => JSON.stringify(claim?.identities.flatMap(partsOf) ?? [])),
         claims.map((claim) => JSON.stringify(claim?.identities.map(({ subjectId }) => subjectId) ?? [])),
+        lookups.map(({ others = [] }) => JSON.stringify(others)),
       ],
     })
     const rowsOfLookup = Map.groupBy(rows, ({ ordinal }) => Number(ordinal) - 1)
@@ -86,8 +89,8 @@ const lookupSql = `
     ${overridesOfCustomer},
     ${joinedDevice},
     ${uncertainLicense}
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::jsonb[])
-    with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, instance_id, install_id, name, parts, subjects, ordinal)
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::jsonb[], $10::jsonb[])
+    with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, instance_id, install_id, name, parts, subjects, others, ordinal)
   ${licenseOfKey}
   left join lateral (
     (select * from devices where instance_id = q.instance_id and license_id is not distinct from l.license_id)
@@ -106,6 +109,11 @@ const lookupSql = `
         and install_id is null
         and (identity is null or identity ? 'imported' or not q.subjects ? (identity->>'subjectId'))
       order by identity is not null limit 1
+    )
+    union all
+    (
+      select d.* from jsonb_array_elements_text(q.others) other
+      join devices d on d.license_id = l.license_id and d.device_id = other
     )
   ) d on true
   order by q.ordinal, d.activated_at, d.device_id`

@@ -18,10 +18,11 @@ export const licenseOfKey = `
  * The device `q.device_id` of license `l`. Since most licenses have one device, the planner would read all devices of
  * the license and filter them, which is slow for one with thousands. The lateral query with a limit prevents that plan.
  */
-export const deviceOfLicense = `
-  left join lateral (
-    select * from devices where license_id = l.license_id and device_id = q.device_id limit 1
-  ) d on true`
+export const seatOfDevice =
+  'select * from devices where license_id = l.license_id and device_id = q.device_id limit 1'
+
+/** Joins {@link seatOfDevice}. */
+export const deviceOfLicense = `left join lateral (${seatOfDevice}) d on true`
 
 /**
  * The device with instance `q.instance_id` on license `l`. An instance is one device, but a license may have thousands:

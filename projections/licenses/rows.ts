@@ -64,6 +64,9 @@ export const licenses = defineTable<LicenseFields>(
     freedByCustomerAt: 'json not null',
     // Whose keys the identities of its devices are hashed under.
     deviceSubjects: 'json not null',
+    // How its seats float, and the fence of the one that was taken last.
+    floating: 'json',
+    lastFence: 'int not null',
     // How many license files it got, by the day, as far as they count toward what its key type allows.
     filesByDay: 'json',
     // When the last of them ends, and of those for a key that was replaced.
@@ -151,6 +154,8 @@ export const devices = defineTable<DeviceFields>(
     givenName: 'jsonb',
     // The license files that were made for it.
     files: 'jsonb',
+    // Of a floating seat.
+    fence: 'int',
     // When the last of those ends that it must not use any more, whatever becomes of the license.
     withdrawnUntil: 'timestamptz',
     status: 'text not null',
@@ -166,6 +171,7 @@ export const devices = defineTable<DeviceFields>(
       devices_by_name: "(license_id, name) where status = 'active'",
       devices_by_identity:
         "using gin (identity jsonb_path_ops) where status = 'active' and identity is not null",
+      devices_floating: "(license_id, device_id) where status = 'active' and fence is not null",
       devices_by_install: "(license_id, install_id) where status = 'active' and install_id is not null",
       devices_with_withdrawn_files: withdrawingDevices,
       // People look for devices of a whole tenant.
@@ -198,7 +204,7 @@ export function entitlingFrom(row: EntitlingColumns): Entitling {
 /** A device's columns, to select beside its license's. Both tables have `name`, so the device's is renamed. */
 export const joinedDevice = `
   d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.identity, d.former,
-  d.in_two_places_at, d.given_name, d.files, d.status as device_status,
+  d.in_two_places_at, d.given_name, d.files, d.fence, d.status as device_status,
   d.activated_at, d.deactivated_at`
 
 export type JoinedDevice = { device_name: string | null; device_status: DeviceRow['status'] } & (

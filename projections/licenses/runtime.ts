@@ -5,10 +5,10 @@ import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import type { Standing } from '../../src/domain/licenses/status.ts'
 import type { Entitling } from './entitlements.ts'
 import {
-  deviceOfLicense,
   entitlementsOfKeyType,
   licenseOfKey,
   overridesOfCustomer,
+  seatOfDevice,
   uncertainLicense,
 } from './joins.ts'
 import {
@@ -22,7 +22,13 @@ import {
 } from './rows.ts'
 
 /** A call to the runtime interface: the hashes of the license key, and the device that it names. */
-export type RuntimeLookupParams = KeyHashes & { tenantId: string; productId: string; deviceId: string }
+export type RuntimeLookupParams = KeyHashes & {
+  tenantId: string
+  productId: string
+  deviceId: string
+  /** Other devices of the license whose seats are needed. */
+  others?: readonly string[]
+}
 
 /** What was found for a license key, limited to what a verdict needs. */
 export type KeyLookupResult =
@@ -36,19 +42,22 @@ export type LicenseOfKey = Entitling & {
   kind: 'license'
   licenseId: string
   revalidateAfterSeconds: number
-  license: Pick<IssuedLicense, 'productId' | 'updatesUntil'> & Standing
+  license: Pick<IssuedLicense, 'productId' | 'updatesUntil' | 'floating'> & Standing
   /** Whether the device has an active seat. */
   seated: boolean
+  /** Of the floating seat of the device, also of one that it lost; null for a device that never had one. */
+  fence: number | null
   /** The license's or its customer's stream is parked, so the license's status is unknown. */
   uncertain: boolean
 }
 
-/** The same with the whole license. It has only the seat of the device. */
+/** The same with the whole license. It has only the seat of the device, and those of the others. */
 export type RuntimeLookupResult =
   | Exclude<KeyLookupResult, LicenseOfKey>
   | (LicenseOfKey & { license: IssuedLicense; revision: number })
 
 type Row = {
+  ordinal: string
   revalidate_after_seconds: number | null
   key_of: string
   current: boolean | null
@@ -69,37 +78,51 @@ export function createRuntimeLookup(db: Pool): (params: RuntimeLookupParams) => 
         lookups.map(({ keyHash }) => keyHash),
         lookups.map(({ keyedHash }) => keyedHash),
         lookups.map(({ deviceId }) => deviceId),
+        lookups.map(({ others = [] }) => JSON.stringify(others)),
       ],
     })
-    return rows.map(resultFrom)
+    const rowsOfLookup = Map.groupBy(rows, ({ ordinal }) => Number(ordinal) - 1)
+    return lookups.map(({ deviceId }, index) => resultFrom(rowsOfLookup.get(index) ?? [], deviceId))
   })
 }
 
 const lookupSql = `
-  select p.revalidate_after_seconds, k.license_id as key_of, k.current, l.*, ${entitlementsOfKeyType},
+  select q.ordinal, p.revalidate_after_seconds, k.license_id as key_of, k.current, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     ${joinedDevice},
     ${uncertainLicense}
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-    with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, device_id, ordinal)
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[])
+    with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, device_id, others, ordinal)
   left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
   ${licenseOfKey}
-  ${deviceOfLicense}
+  left join lateral (
+    (${seatOfDevice})
+    union all
+    (
+      select d.* from jsonb_array_elements_text(q.others) other
+      join devices d on d.license_id = l.license_id and d.device_id = other and other <> q.device_id
+    )
+  ) d on true
   order by q.ordinal`
 
-function resultFrom(row: Row): RuntimeLookupResult {
+function resultFrom(rows: readonly Row[], deviceId: string): RuntimeLookupResult {
+  const [row] = rows
+  if (!row) throw new Error('the runtime lookup returned no row')
   const revalidateAfterSeconds = row.revalidate_after_seconds
   if (revalidateAfterSeconds === null) return { kind: 'no product' }
   if (row.current === false) return { kind: 'old key', licenseId: row.key_of, revalidateAfterSeconds }
   if (row.license_id === null) return { kind: 'no license', revalidateAfterSeconds }
+  const seats = rows.flatMap((each) => (each.license_id === null ? [] : seatsIn(each)))
+  const own = seats.find((seat) => seat.deviceId === deviceId)
   return {
     kind: 'license',
     licenseId: row.license_id,
     revalidateAfterSeconds,
-    license: licenseFrom(row, seatsIn(row)),
+    license: licenseFrom(row, seats),
     revision: row.revision,
     ...entitlingFrom(row),
-    seated: row.device_status === 'active',
+    seated: own?.status === 'active',
+    fence: own?.fence ?? null,
     uncertain: row.uncertain,
   }
 }

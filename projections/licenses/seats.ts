@@ -31,3 +31,20 @@ export async function findSeat(
   const seats = seatsIn(row)
   return { license: licenseFrom(row, seats), revision: row.revision, seat: seats[0] }
 }
+
+/** A tenant's license with these devices alone. */
+export async function findSeats(
+  db: Pool,
+  { tenantId, licenseId }: { tenantId: string; licenseId: string },
+  deviceIds: readonly string[],
+): Promise<Omit<SeatEntry, 'seat'> | undefined> {
+  const { rows } = await db.query<LicenseRow & JoinedDevice>({
+    name: 'find-seats',
+    text: `select l.*, ${joinedDevice}
+           from licenses l left join devices d on d.license_id = l.license_id and d.device_id = any($3)
+           where l.tenant_id = $1 and l.license_id = $2`,
+    values: [tenantId, licenseId, deviceIds],
+  })
+  const [row] = rows
+  return row && { license: licenseFrom(row, rows.flatMap(seatsIn)), revision: row.revision }
+}

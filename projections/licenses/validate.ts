@@ -37,6 +37,8 @@ type Row = {
   grace_seconds: number | null
   on_expiry: IssuedLicense['onExpiry']
   updates_until: string | null
+  floating: IssuedLicense['floating']
+  fence: number | null
   seated: boolean
   uncertain: boolean
 } & EntitlingColumns
@@ -107,6 +109,7 @@ const tokenAndProduct = `
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
 const keyAndDevice = `
   k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until,
+  l.floating, d.fence,
   ${entitlementsOfKeyType},
   ${overridesOfCustomer},
   d.status is not distinct from 'active' as seated,
@@ -177,9 +180,11 @@ function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: numb
       graceSeconds: row.grace_seconds,
       onExpiry: row.on_expiry,
       updatesUntil: row.updates_until,
+      floating: row.floating,
     },
     ...entitlingFrom(row),
     seated: row.seated,
+    fence: row.fence,
     uncertain: row.uncertain,
   }
 }

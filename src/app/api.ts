@@ -6,6 +6,7 @@ import { createCursors } from '../http/cursor.ts'
 import type { PartHealth } from '../http/health.ts'
 import { type Listening, listen } from '../http/listening.ts'
 import { joinLimits } from '../limits/limits.ts'
+import { noteWhileRunning } from '../seats/noting.ts'
 import { CommandRefused } from '../terminal/exit-codes.ts'
 import type { Feed } from '../webhooks/nats-feed.ts'
 import { createApp } from './http.ts'
@@ -20,7 +21,7 @@ type Together = {
   health: () => PartHealth | undefined
 }
 
-/** The application, and a function that leaves the processes that share its limits. */
+/** The application, and a function that leaves the processes that share its limits and keep floating seats. */
 type OpenApi = { app: FastifyInstance; leave: () => Promise<void> }
 
 /** Serves the role `api` on open stores. @throws CommandRefused when it cannot listen */
@@ -43,7 +44,7 @@ export async function serveApi(
   return { ...listening, close }
 }
 
-/** Builds the application on open stores, and joins the processes that share its limits. It does not listen. */
+/** Builds the application on open stores, joins the processes that share its limits, and notes that it runs. It does not listen. */
 export async function openApi(
   config: Config,
   stores: Stores,
@@ -51,9 +52,13 @@ export async function openApi(
   feed: Feed | undefined,
   together?: Together,
 ): Promise<OpenApi> {
-  const { limits, leave } = await joinLimits(stores.db, config.limits, (err) =>
+  const { limits, leave: leaveLimits } = await joinLimits(stores.db, config.limits, (err) =>
     log.warn({ err }, 'limits.not_shared'),
   )
+  const stopNoting = noteWhileRunning(stores.ports, (err) => log.warn({ err }, 'seats.not_noted'))
+  const leave = async () => {
+    await Promise.all([stopNoting(), leaveLimits()])
+  }
   try {
     const app = await createApp({
       ports: stores.ports,

@@ -19,6 +19,7 @@ import { runPollers } from '../reactions/poller.ts'
 import type { Failure } from '../reactions/process-manager.ts'
 import { runReplays } from '../reactions/replays.ts'
 import { resumeSales } from '../reactions/sales.ts'
+import { recordSeatEnds } from '../reactions/seats.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner, resumeTestPurchases } from '../reactions/test-purchases.ts'
 import { baseUrlOf, sendOverHttp } from './start/own-address.ts'
@@ -58,6 +59,7 @@ export function startProcesses(
     destroyLeftKeys(ports, logged('product.kept_keys_not_destroyed', 'product')),
     recordExpiries(ports, { onFailure: logged('license.expiry_not_recorded', 'license') }),
     noticeExpiries(ports, { onFailure: logged('license.expiry_not_noticed', 'license') }),
+    recordSeatEnds(ports, { onFailure: logged('license.seat_end_not_recorded', 'license') }),
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),

@@ -29,6 +29,7 @@ import { createMailing } from '../mail/mailing.ts'
 import { createReceipts } from '../notary/receipt.ts'
 import { createProviders } from '../payments/providers.ts'
 import type { AllPorts } from '../ports.ts'
+import { createSeatEnds } from '../seats/seat-ends.ts'
 import { createSignSettings } from '../signing/settings.ts'
 import { createSigner } from '../signing/signer.ts'
 import type { Tracing } from '../tracing/tracing.ts'
@@ -200,6 +201,7 @@ export async function connectStores(
       db,
       ...createLookups(hotDb),
       keyTypes: createKeyTypeUse(locks, ledger),
+      seatEnds: createSeatEnds(hotDb),
       planCapacity: createPlanCapacity({ locksDb, db, ledger, untilVisible }),
       ...withMasterKey,
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),

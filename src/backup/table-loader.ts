@@ -64,6 +64,8 @@ export const excludedTables: Readonly<Record<string, string>> = {
   'vault.attempts': 'every allowance begins anew',
   'usage.writers': 'belongs to running processes',
   'usage.forgotten_refusals': 'concerns what running processes have in memory',
+  'usage.seat_ends': 'each seat that is taken gets a new end, since its device could not call meanwhile',
+  'usage.seats_kept': 'belongs to running processes',
   'usage.rebuilds': 'tells of the read models of the other database',
 }
 

@@ -243,6 +243,16 @@ export const operations = {
         help: 'License files, with which a device may go on without a network; null, or absent, where there are none',
         nullable: true,
       },
+      seatPolicy: {
+        kind: 'text',
+        help: '`device`: a device keeps its seat until it gives it back; the default. `floating`: it has its seat only as long as it calls; send `floatingSeats` with it. Licenses keep the policy that they were issued with',
+        choices: ['device', 'floating'],
+      },
+      floatingSeats: {
+        kind: 'json',
+        help: 'How seats float: makes the policy `floating`; null makes it `device`',
+        nullable: true,
+      },
     },
     dryRun: true,
   },
@@ -304,6 +314,16 @@ export const operations = {
       offlineFiles: {
         kind: 'json',
         help: 'License files, with which a device may go on without a network; null, or absent, where there are none',
+        nullable: true,
+      },
+      seatPolicy: {
+        kind: 'text',
+        help: '`device`: a device keeps its seat until it gives it back; the default. `floating`: it has its seat only as long as it calls; send `floatingSeats` with it. Licenses keep the policy that they were issued with',
+        choices: ['device', 'floating'],
+      },
+      floatingSeats: {
+        kind: 'json',
+        help: 'How seats float: makes the policy `floating`; null makes it `device`',
         nullable: true,
       },
     },
@@ -1397,6 +1417,10 @@ export const operations = {
         required: true,
       },
       device_id: { kind: 'text', help: 'When absent, only the license is checked' },
+      fence: {
+        kind: 'number',
+        help: 'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
+      },
       app_version: { kind: 'text', help: 'The version of the app, as it reported it' },
       app_built_at: {
         kind: 'text',
@@ -1444,6 +1468,10 @@ export const operations = {
         required: true,
       },
       device_id: { kind: 'text', help: 'A stable id, chosen by the caller', required: true },
+      fence: {
+        kind: 'number',
+        help: 'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
+      },
     },
   },
   startDeviceLogin: {

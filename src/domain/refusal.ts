@@ -33,6 +33,7 @@ export type RefusalCode =
   | 'license_perpetual'
   | 'build_not_covered'
   | 'seat_limit_reached'
+  | 'seat_lost'
   | 'name_without_email'
   | 'license_refunded'
   | 'license_key_type_gone'

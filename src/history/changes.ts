@@ -3,7 +3,7 @@ import type { LicenseEvent } from '../domain/licenses/events.ts'
 import type { License } from '../domain/licenses/license.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
-import type { Duration } from '../domain/products/key-type.ts'
+import type { Duration, FloatingSeats } from '../domain/products/key-type.ts'
 
 type Value = string | number | null
 
@@ -153,3 +153,25 @@ export function money(amount: number, currency: string): string {
 /** `1 year`, `30 days` */
 export const durationWords = ({ count, unit }: Duration): string =>
   `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
+
+/** Of a key type or a license whose seats float: how long a seat lasts, what takes it, and how many there are above the limit. */
+export function floatingWords({ seatSeconds, overdraft, scope }: FloatingSeats): string {
+  const over = overdraft === null ? '' : `, ${overdraftWords(overdraft)} above the limit`
+  return `for each ${scope}, ${secondsWords(seatSeconds)} after its last call${over}`
+}
+
+const overdraftWords = (overdraft: NonNullable<FloatingSeats['overdraft']>): string =>
+  'seats' in overdraft ? overdraft.seats.toLocaleString('en') : `${overdraft.share * 100}%`
+
+/** A duration in the largest unit that divides it. */
+export function secondsWords(count: number): string {
+  const units = [
+    [86_400, 'day'],
+    [3600, 'hour'],
+    [60, 'minute'],
+    [1, 'second'],
+  ] as const
+  const [length, unit] = units.find(([size]) => count % size === 0 && count >= size) ?? [1, 'second']
+  const number = count / length
+  return `${number.toLocaleString('en')} ${unit}${number === 1 ? '' : 's'}`
+}

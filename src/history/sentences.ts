@@ -17,7 +17,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'DeviceActivated':
       return `${quoted(event.data.name)} activated`
     case 'DeviceDeactivated':
-      return `${quoted(deviceName ?? event.data.deviceId)} deactivated`
+      return deactivatedWords(event.data, quoted(deviceName ?? event.data.deviceId))
     case 'LicenseReminted':
       return event.data.keepDevices
         ? 'Reminted; its devices kept their seats'
@@ -81,6 +81,9 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return withReason('Import taken back', event.data)
   }
 }
+
+const deactivatedWords = ({ ranOut }: { ranOut?: true | undefined }, device: string): string =>
+  ranOut ? `Floating seat of ${device} ran out` : `${device} deactivated`
 
 function identifiedWords({
   marks,

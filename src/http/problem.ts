@@ -109,6 +109,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     409,
     'the license does not cover this build of the app; use one that was built before its updates ended, or extend them',
   ],
+  seat_lost: [
+    409,
+    'the device does not have this seat any more: it ran out, or was taken again; activate the device',
+  ],
   seat_limit_reached: [409, 'all seats of the license are in use; deactivate a device first'],
   name_without_email: [
     422,

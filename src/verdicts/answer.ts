@@ -6,6 +6,7 @@ import { type Expiry, graceUntilAt, graceUntilOf } from '../domain/licenses/grac
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
 import { isCovered } from '../domain/licenses/updates.ts'
 import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
+import type { FloatingSeats } from '../domain/products/key-type.ts'
 import type { RefusalCode } from '../domain/refusal.ts'
 import { NoSuchProduct, StateUnreadable } from './errors.ts'
 
@@ -21,7 +22,7 @@ export type RuntimeStatus =
   | 'plan_limit'
 
 /** Why a call is refused: the status, or more exactly where the status does not tell. */
-export type RefusedReason = RuntimeStatus | 'suspended' | 'build_not_covered'
+export type RefusedReason = RuntimeStatus | 'suspended' | 'build_not_covered' | 'seat_lost'
 
 export type Verdict = {
   status: RuntimeStatus
@@ -35,7 +36,7 @@ export type Verdict = {
   /** The end of the grace, in Unix seconds, while an active license is past its expiry. */
   graceUntil?: number
   /** Why it is not valid, where the status alone does not say it. */
-  reason?: 'suspended' | 'build_not_covered'
+  reason?: 'suspended' | 'build_not_covered' | 'seat_lost'
   /** The last moment of a build that the license covers; null when it covers every one, and where it is not shown. */
   updatesUntil: string | null
 }
@@ -86,7 +87,8 @@ export function verdictOn(
   }
   if (status !== 'expired' && seatNeeded && !lookup.seated) {
     const revalidateAfter = Math.min(later, ...secondsOf(...endsOf(status, lookup, now)))
-    return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter, updatesUntil }
+    const lost = lookup.fence === null ? {} : ({ reason: 'seat_lost' } as const)
+    return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter, updatesUntil, ...lost }
   }
   if (status !== 'expired' && !isCovered(license, builtAt)) {
     const reason = 'build_not_covered'
@@ -103,6 +105,22 @@ export function verdictOn(
     ...graceOf(status, license, now),
   }
 }
+
+/** What a verdict becomes when the floating seat of the device is lost. */
+export const withSeatLost = ({ expiresAt, revalidateAfter, updatesUntil }: Verdict): Verdict => ({
+  status: 'inactive',
+  expiresAt,
+  entitlements: [],
+  revalidateAfter,
+  reason: 'seat_lost',
+  updatesUntil,
+})
+
+/** A device validates again when half of the time of its floating seat is over, so that one failed call does not cost the seat. */
+export const withSeatKept = (verdict: Verdict, { seatSeconds }: FloatingSeats, now: string): Verdict => ({
+  ...verdict,
+  revalidateAfter: Math.min(verdict.revalidateAfter, unixSeconds(now) + Math.floor(seatSeconds / 2)),
+})
 
 function graceOf(status: LicenseStatus, license: Expiry, now: string): { graceUntil?: number } {
   const until = status === 'active' ? graceUntilAt(license, now) : null
@@ -140,12 +158,17 @@ const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
   build_not_covered: 'inactive',
   license_reminted: 'reminted',
   seat_limit_reached: 'seat_limit_reached',
+  seat_lost: 'inactive',
   plan_limit: 'plan_limit',
 }
 
 /** The reason of an activation that the rules refuse; undefined for a refusal that is not a status. */
 export const reasonOfRefusal = (code: RefusalCode): RefusedReason | undefined =>
-  code === 'license_suspended' ? 'suspended' : code === 'build_not_covered' ? code : statusOfRefusal(code)
+  code === 'license_suspended'
+    ? 'suspended'
+    : code === 'build_not_covered' || code === 'seat_lost'
+      ? code
+      : statusOfRefusal(code)
 
 /** Whether an activation with this status gives the device a seat. */
 export const isSeating = (status: RuntimeStatus): status is 'active' | 'fallback' =>

@@ -95,6 +95,7 @@ async function lookUpAsOf(
       entitlementValues,
       overrides,
       seated: deviceId !== undefined && license.seats.get(deviceId)?.status === 'active',
+      fence: (deviceId !== undefined && license.seats.get(deviceId)?.fence) || null,
       uncertain: false,
     },
     deviceId,

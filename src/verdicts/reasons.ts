@@ -117,11 +117,14 @@ function inactiveReason({ result, deviceId = '', deciding }: LicenseLookup): Rea
   const { name, deactivatedAt } = seat
   const left = deciding.filter(({ event }) => event.data.at === deactivatedAt && freed(event, deviceId))
   const freedAll = left.some(({ event }) => event.type === 'LicenseReminted')
+  const ranOut = left.some(({ event }) => event.type === 'DeviceDeactivated' && event.data.ranOut)
   return {
     rule: freedAll ? 'seats_freed' : 'deactivated',
     because: freedAll
       ? `denied: the license was reminted on ${momentWords(deactivatedAt)}, which freed the seat of ${quoted(name)}`
-      : `denied: ${quoted(name)} was deactivated on ${momentWords(deactivatedAt)}`,
+      : ranOut
+        ? `denied: the floating seat of ${quoted(name)} ran out, which was recorded on ${momentWords(deactivatedAt)}`
+        : `denied: ${quoted(name)} was deactivated on ${momentWords(deactivatedAt)}`,
     events: left.slice(-1),
   }
 }

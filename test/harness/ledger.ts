@@ -29,6 +29,7 @@ import { createMailing, type Mailing } from '../../src/mail/mailing.ts'
 import { createReceipts } from '../../src/notary/receipt.ts'
 import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
 import type { AllPorts } from '../../src/ports.ts'
+import { createSeatEnds } from '../../src/seats/seat-ends.ts'
 import { createSignSettings } from '../../src/signing/settings.ts'
 import { createSigner } from '../../src/signing/signer.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
@@ -181,6 +182,7 @@ export async function openTestLedger(
     execute: createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects)),
     deviceHashing: createDeviceHashing(db, masterKey),
     machineReports,
+    seatEnds: createSeatEnds(db),
     untilVisible,
     db,
     ...createLookups(db),

@@ -90,7 +90,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
     if (found.kind !== 'license') return
     if (step.do === 'activate') {
       await activateDevice(ports, found, params, { name: 'A device', plan, builtAt: null }, origin)
-    } else await deactivateDevice(ports, found, params, origin)
+    } else await deactivateDevice(ports, found, params, null, origin)
   }
 
   async function mint(step: Extract<Step, { do: 'mint' }>): Promise<void> {

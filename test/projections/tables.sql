@@ -154,6 +154,8 @@ create table licenses (
   key_mail_asked_at timestamptz,
   freed_by_customer_at json not null,
   device_subjects json not null,
+  floating json,
+  last_fence int not null,
   files_by_day json,
   files_until timestamptz,
   former_key_files_until timestamptz,
@@ -243,6 +245,7 @@ create table devices (
   in_two_places_at timestamptz,
   given_name jsonb,
   files jsonb,
+  fence int,
   withdrawn_until timestamptz,
   status text not null,
   activated_at timestamptz not null,
@@ -252,6 +255,7 @@ create table devices (
 create index devices_by_instance on devices (instance_id, license_id);
 create index devices_by_name on devices (license_id, name) where status = 'active';
 create index devices_by_identity on devices using gin (identity jsonb_path_ops) where status = 'active' and identity is not null;
+create index devices_floating on devices (license_id, device_id) where status = 'active' and fence is not null;
 create index devices_by_install on devices (license_id, install_id) where status = 'active' and install_id is not null;
 create index devices_with_withdrawn_files on devices (tenant_id, withdrawn_until) where withdrawn_until is not null;
 create index devices_by_age on devices (tenant_id, activated_at desc, license_id desc, device_id desc);

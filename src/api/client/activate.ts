@@ -2,11 +2,13 @@ import type { FoundInstance, InstanceLookupResult } from '../../../projections/l
 import { activateInstance, findWithMachine } from '../../commands/devices/instances.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey, type TypedKey } from '../../credentials/license-key.ts'
+import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
 import { statusAt } from '../../domain/licenses/status.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { licenseStream } from '../../domain/streams.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
+import { seatShown } from '../../http/licenses/seats.ts'
 import { Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
@@ -78,6 +80,7 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
         instance_name: name,
         free_tier_instance_id,
         instance_id,
+        user_id,
         lease_version: version,
         receipt,
         ...reported
@@ -95,8 +98,9 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
         throw noSuchLicense()
       }
       const said = machineIn(reported)
+      const saidOn = saidFor(said, user_id)
       const claim = { instanceId: instance_id ?? null, installId, name, identities: [] }
-      const { found, question } = await findToActivate(ports, call, key, { claim, said })
+      const { found, question } = await findToActivate(ports, call, key, { claim, saidOn })
       const { licenseId } = found.license
       const asking = { client, origin, log: request.log }
       await requireLeases(ports, asking)
@@ -104,7 +108,7 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
       const { platform } = telemetry
       const instance = { platform, plan, atLeast: client.product.componentsAtLeast, builtAt: build.builtAt }
       const activation = activateInstance(ports, found, question, instance, origin)
-      const { instanceId, license, isInTwoPlaces } = await activation.catch((error: unknown) =>
+      const { instanceId, license, isInTwoPlaces, floating } = await activation.catch((error: unknown) =>
         refuseFound(ports, call, found, build, error),
       )
       if (isInTwoPlaces) recordRefused(ports, call, licenseId, 'in_two_places')
@@ -113,7 +117,7 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
       if (hasChanged(telemetry, undefined, ports.now())) {
         ports.telemetry.record({ instanceId, licenseId }, telemetry)
       }
-      const held = { licenseId, keyHash: key.keyHash, instanceId, version, device: said }
+      const held = { licenseId, keyHash: key.keyHash, instanceId, version, device: said, floating }
       return {
         ...(await activatedAnswer(ports, asking, { ...found, license }, held)),
         ...(receipt && { receipt: await receiptOf(ports, found) }),
@@ -122,17 +126,33 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
   )
 }
 
+type SaidOn = (license: IssuedLicense) => SaidOfMachine | undefined
+
+/**
+ * By what a seat of a license is recognized: the machine, or the user where seats are of users.
+ * @throws Problem 422 without a user where one is needed
+ */
+const saidFor =
+  (machine: SaidOfMachine | undefined, userId: string | undefined): SaidOn =>
+  ({ floating }) => {
+    if (floating?.scope !== 'user') return machine
+    if (userId === undefined) {
+      throw new Problem(422, 'invalid_request', 'seats of this license are of users: send `user_id`')
+    }
+    return { machineHash: userId, components: {} }
+  }
+
 /** @throws Problem as {@link requireFound}; what refuses the call is recorded */
 async function findToActivate(
   ports: ClientPorts,
   call: AppCall,
   key: TypedKey,
-  { claim, said }: { claim: DeviceClaim & { name: string }; said: SaidOfMachine | undefined },
+  { claim, saidOn }: { claim: DeviceClaim & { name: string }; saidOn: SaidOn },
 ) {
   const { tenantId, productId } = call.client
   const hashes = await ports.keyHashing.hashesOf(tenantId, key)
   const asked = { tenantId, productId, ...hashes, instance: { claim } }
-  const { result, question } = await findWithMachine(ports, asked, said)
+  const { result, question } = await findWithMachine(ports, asked, saidOn)
   if (result.kind === 'no license') recordUnknownKey(ports, call)
   if (result.kind === 'old key') recordRefused(ports, call, result.licenseId, 'reminted')
   return { found: requireFound(result), question }
@@ -165,6 +185,7 @@ async function activatedAnswer(
     activated: true as const,
     instance_id: held.instanceId,
     ...expiryIn(status, found.license, now),
+    ...seatShown(held.instanceId, held.floating),
     ...updatesShown(found.license.updatesUntil),
     ...(await leaseFor(ports, asking, found, { ...held, status }, now)),
   }

@@ -38,7 +38,7 @@ export function deactivateRoute(
       },
     },
     async (request) => {
-      const { license_key, instance_id: instanceId } = request.body
+      const { license_key, instance_id: instanceId, fence = null } = request.body
       const client = clientIn(request)
       const { tenantId, productId } = client
       const key = readKey(license_key)
@@ -48,7 +48,9 @@ export function deactivateRoute(
       const found = requireFound(await ports.findInstance(question))
       const [seat] = found.license.seats.values()
       if (!seat) throw notFound('instance')
-      await deactivateInstance(ports, found, seat, question, clientOriginOf(request)).catch(refuse)
+      const { deviceId } = seat
+      const given = { deviceId, fence }
+      await deactivateInstance(ports, found, given, question, clientOriginOf(request)).catch(refuse)
       ports.usage.count(tenantId, productId, 'deactivations')
       return { deactivated: true as const }
     },

@@ -3,6 +3,8 @@ import {
   entitlementsFor,
   entitlementValuesFor,
 } from '../../../projections/licenses/entitlements.ts'
+import type { FloatingSeat } from '../../commands/devices/floating.ts'
+import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { LicenseStatus } from '../../domain/licenses/status.ts'
 import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
@@ -27,6 +29,8 @@ export type Held = {
   version: 1 | 2
   /** The machine that a lease of the second version is for; undefined when the app has not said it. */
   device: SaidOfMachine | undefined
+  /** The seat of the instance, if it floats: a lease ends with it. */
+  floating?: FloatingSeat | undefined
 }
 
 /**
@@ -52,12 +56,12 @@ export async function leaseFor(
   ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
   asking: SettingsRequest,
   leased: Leased,
-  { licenseId, keyHash, instanceId, status, version, device }: Held,
+  { licenseId, keyHash, instanceId, status, version, device, floating }: Held,
   now: string,
 ): Promise<({ lease: Lease } | { lease2: string }) & { entitlement_values?: EntitlementValues }> {
   const { tenantId, productId, product } = asking.client
   const { license } = leased
-  const { leaseSeconds } = product
+  const leaseSeconds = Math.min(product.leaseSeconds, floating ? secondsLeft(floating, now) : Infinity)
   const entitlements = entitlementsFor(status, leased, now)
   const values = entitlementValuesFor(entitlements, leased, now)
   const held = { tenantId, productId, keyHash, instanceId, license, leaseSeconds }
@@ -71,6 +75,9 @@ export async function leaseFor(
     return refuse(err, asking)
   }
 }
+
+const secondsLeft = ({ endsAt }: FloatingSeat, now: string): number =>
+  Math.max(0, unixSeconds(endsAt) - unixSeconds(now))
 
 /**
  * Signs that a license refuses an instance, so that the app can believe it while it has a lease.

@@ -19,6 +19,7 @@ export type ClientPorts = Ports<
   | 'randomBytes'
   | 'receipts'
   | 'refusals'
+  | 'seatEnds'
   | 'secrets'
   | 'signSettings'
   | 'signer'

@@ -17,6 +17,7 @@ const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> 
   build_not_covered: [422, notCoveredWords],
   license_reminted: [422, 'this license was reminted; ask the vendor for its new key'],
   seat_limit_reached: [422, 'activation limit reached; deactivate another device first'],
+  seat_lost: [422, 'this seat ran out, or was taken again; activate the device again'],
   seat_has_file: [422, 'the device has a license file and may go on without a network until it ends'],
   plan_limit: [402, "the vendor's plan allows no more active devices"],
 }

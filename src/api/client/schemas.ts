@@ -3,6 +3,7 @@ import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
+import { fence, seatShape } from '../../http/licenses/seats.ts'
 import {
   type Answer,
   type ErrorStatus,
@@ -150,6 +151,10 @@ export const activateIn = z.object({
   instance_id: text(256)
     .optional()
     .meta({ description: 'The id that this device was given by an earlier activation, if it still has it' }),
+  user_id: text(256).optional().meta({
+    description: 'Who uses the app, where seats are of users; stored only as a keyed hash',
+    example: 'ada@example.com',
+  }),
   ...machineShape,
   lease_version: leaseVersion,
   ...buildShape,
@@ -162,13 +167,14 @@ export const activateIn = z.object({
 export const validateIn = z.object({
   license_key: keyText,
   instance_id: text(256),
+  fence,
   ...machineShape,
   lease_version: leaseVersion,
   ...buildShape,
   ...telemetryShape,
 })
 
-export const deactivateIn = z.object({ license_key: keyText, instance_id: text(256) })
+export const deactivateIn = z.object({ license_key: keyText, instance_id: text(256), fence })
 
 const lease = z.object({
   kid: z.string(),
@@ -219,6 +225,7 @@ export const activateOut = z.object({
     example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
   license_expires_at: licenseExpiresAt,
+  ...seatShape,
   ...graceShape,
   updates_until: updatesOutShape.updates_until,
   ...leaseShape,
@@ -247,6 +254,7 @@ export const validateOut = z.object({
     .optional()
     .meta({ description: 'For programs. Only where the license does not cover the build' }),
   license_expires_at: licenseExpiresAt,
+  ...seatShape,
   ...graceShape,
   ...updatesOutShape,
   ...leaseShape,
@@ -261,6 +269,7 @@ const refusedReason = z
     'build_not_covered',
     'reminted',
     'inactive',
+    'seat_lost',
     'not_found',
     'seat_limit_reached',
     'plan_limit',

@@ -1,13 +1,16 @@
 import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
 import type { InstanceKeyResult, LicenseOnInstance } from '../../../projections/licenses/instance-validate.ts'
+import { type FloatingSeat, keepSeat } from '../../commands/devices/floating.ts'
 import { identifyDevice } from '../../commands/devices/identify.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
+import { isOfFence, isOfMachine } from '../../domain/licenses/floating.ts'
 import { givesSeats, type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { isCovered } from '../../domain/licenses/updates.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
+import { seatShown } from '../../http/licenses/seats.ts'
 import { Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
@@ -86,7 +89,7 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
       const { client, keyHash, result } = await find(ports, authority, reply, request.body, now)
       const asking = { client, origin: clientOriginOf(request), log: request.log }
       const { tenantId, productId } = client
-      const verdict = verdictOn(result, now)
+      const verdict = await seatKept(ports, verdictOn(result, now), request.body.fence)
       const settings = settingsOf(ports, asking, now)
       const { instance_id: instanceId, license_key: key } = request.body
       const device = { id: instanceId, name: null }
@@ -98,8 +101,9 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
         const { status, code, message } = verdict.problem
         const { reason } = verdict
         const known = result.kind !== 'no license'
+        const signed = reason === 'seat_lost' ? 'inactive' : reason
         const refusal = known
-          ? await refusalFor(ports, asking, { keyHash, instanceId, reason }, now)
+          ? await refusalFor(ports, asking, { keyHash, instanceId, reason: signed }, now)
           : undefined
         const details = { reason, ...(refusal && { refusal }), ...(await settings) }
         throw new Problem(status, code, message, {}, details)
@@ -115,7 +119,7 @@ async function answerTo(
   ports: ClientPorts,
   asking: SettingsRequest,
   call: AppCall,
-  { status, found, keyHash }: { status: LicenseStatus; found: LicenseOnInstance; keyHash: string },
+  { status, found, floating, keyHash }: Verdict & { keyHash: string },
   body: z.infer<typeof validateIn>,
   now: string,
 ) {
@@ -127,14 +131,15 @@ async function answerTo(
     ports.telemetry.record({ instanceId, licenseId }, telemetry)
   }
   const said = machineIn(body)
-  if (said !== undefined) noteMachine(ports, asking, call, { licenseId, instanceId, said })
+  if (said !== undefined && isOfMachine(found.license))
+    noteMachine(ports, asking, call, { licenseId, instanceId, said })
   const build = buildIn(body)
   if (givesSeats(status) && !isCovered(found.license, build.builtAt)) {
     ports.usage.count(tenantId, productId, 'rejected')
     recordRefused(ports, call, licenseId, 'build_not_covered')
     return notCovered(ports, client, found, build)
   }
-  const held = { licenseId, keyHash, instanceId, status, version, device: said }
+  const held = { licenseId, keyHash, instanceId, status, version, device: said, floating }
   const lease = await leaseFor(ports, asking, found, held, now)
   const valid = status === 'active'
   ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
@@ -143,6 +148,7 @@ async function answerTo(
     valid,
     ...((status === 'expired' || status === 'suspended') && { error: `license ${status}` }),
     ...expiryIn(status, found.license, now),
+    ...seatShown(instanceId, floating),
     ...updatesShown(found.license.updatesUntil),
     ...lease,
   }
@@ -218,22 +224,41 @@ async function find(
   return { client, keyHash, result: found.result }
 }
 
+type Verdict = { status: LicenseStatus; found: LicenseOnInstance; floating?: FloatingSeat | undefined }
+type Refused = { problem: Problem; reason: RefusedReason }
+
+/**
+ * Keeps the instance's floating seat, if it has one.
+ * @param fence of the seat that the app means; undefined for whichever the instance has
+ */
+async function seatKept(
+  ports: Ports<'seatEnds'>,
+  verdict: Verdict | Refused,
+  fence: number | undefined,
+): Promise<Verdict | Refused> {
+  if ('problem' in verdict) return verdict
+  const { licenseId, license, floatingSeat } = verdict.found
+  if (license.floating === null || floatingSeat === undefined) return verdict
+  if (!isOfFence(floatingSeat, fence)) return refused('seat_lost', 'seat_lost')
+  const floating = await keepSeat(ports, { licenseId, floating: license.floating }, floatingSeat)
+  return floating ? { ...verdict, floating } : refused('seat_lost', 'seat_lost')
+}
+
 /** Only an instance with a seat gets a lease, because the lease names the instance. */
-function verdictOn(
-  result: InstanceKeyResult,
-  now: string,
-): { status: LicenseStatus; found: LicenseOnInstance } | { problem: Problem; reason: RefusedReason } {
+function verdictOn(result: InstanceKeyResult, now: string): Verdict | Refused {
   if (result.kind === 'no license') return { problem: noSuchLicense(), reason: 'not_found' }
   if (result.kind === 'old key') return refused('license_reminted', 'reminted')
   if (result.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
   const status = statusAt(result.license, now)
   if (status === 'revoked') return refused('license_revoked', 'revoked')
-  if (!result.seated) return refused('device_not_found', 'inactive')
+  if (!result.seated) {
+    return result.floatingSeat ? refused('seat_lost', 'seat_lost') : refused('device_not_found', 'inactive')
+  }
   return { status, found: result }
 }
 
 function refused(
-  code: 'license_reminted' | 'license_revoked' | 'device_not_found',
+  code: 'license_reminted' | 'license_revoked' | 'seat_lost' | 'device_not_found',
   reason: RefusedReason,
 ): { problem: Problem; reason: RefusedReason } {
   const problem =

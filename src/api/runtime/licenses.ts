@@ -1,12 +1,15 @@
 import type { FastifyReply } from 'fastify'
 import type { KeyLookupResult, RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
 import { activateDevice, deactivateDevice } from '../../commands/devices/devices.ts'
+import { type FloatingSeat, keepSeat } from '../../commands/devices/floating.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
+import { isOfFence } from '../../domain/licenses/floating.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import { type Authority, admitAs, type Caller, callerIn, tokenHashIn } from '../../http/authenticate.ts'
 import { runOriginOf, runPorts } from '../../http/idempotency.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
+import { seatShown } from '../../http/licenses/seats.ts'
 import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import { refuseAllButPost } from '../../http/wrong-method.ts'
@@ -21,6 +24,8 @@ import {
   unknownKey,
   type Verdict,
   verdictOn,
+  withSeatKept,
+  withSeatLost,
 } from '../../verdicts/answer.ts'
 import { type NotCovered, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
 import { createFindLicense, type FindLicense } from './find-license.ts'
@@ -47,6 +52,7 @@ export type RuntimePorts = Ports<
   | 'planCapacity'
   | 'randomBytes'
   | 'refusals'
+  | 'seatEnds'
   | 'usage'
 >
 
@@ -80,7 +86,9 @@ async function find(ports: Ports<'findForRuntime' | 'keyHashing'>, caller: Calle
 
 function validateRoute(
   app: ZodApp,
-  ports: Ports<'db' | 'findForValidate' | 'findToken' | 'keyHashing' | 'now' | 'refusals' | 'usage'>,
+  ports: Ports<
+    'db' | 'findForValidate' | 'findToken' | 'keyHashing' | 'now' | 'refusals' | 'seatEnds' | 'usage'
+  >,
   authority: Authority,
 ): void {
   const findLicense = createFindLicense(ports, authority)
@@ -106,7 +114,13 @@ function validateRoute(
     },
     async (request, reply) => {
       const { product_id: productId, device_id } = request.body
-      const { tenantId, verdict } = await verdictFor(ports, authority, findLicense, reply, request.body)
+      const { tenantId, verdict, floating } = await verdictFor(
+        ports,
+        authority,
+        findLicense,
+        reply,
+        request.body,
+      )
       const valid = verdict.status === 'active'
       const updates = updatesIn(ports, { tenantId, productId }, request.body, verdict)
       return {
@@ -114,6 +128,7 @@ function validateRoute(
         ...shown(verdict),
         ...graceIn(verdict),
         device_id: device_id ?? null,
+        ...seatShown(device_id ?? '', floating),
         ...(!valid && { reason: verdict.reason ?? verdict.status }),
         ...(updates && (await updates)),
       }
@@ -121,14 +136,14 @@ function validateRoute(
   )
 }
 
-/** Authenticates the caller and finds the status of the key. */
+/** Authenticates the caller, finds the status of the key, and keeps the floating seat of the device. */
 async function verdictFor(
-  ports: Ports<'findToken' | 'now' | 'refusals' | 'usage'>,
+  ports: Ports<'findToken' | 'now' | 'refusals' | 'seatEnds' | 'usage'>,
   authority: Authority,
   findLicense: FindLicense,
   reply: FastifyReply,
-  input: Input & AppIn,
-): Promise<{ tenantId: string; verdict: Verdict }> {
+  input: Input & AppIn & { fence?: number | undefined },
+): Promise<{ tenantId: string } & OfSeat> {
   const { product_id: productId, license_key, device_id } = input
   const now = momentOf(ports)
   const tokenHash = tokenHashIn(reply.request)
@@ -137,15 +152,43 @@ async function verdictFor(
     const caller = await admitAs(authority, reply, tokenHash, await ports.findToken(tokenHash), now)
     const verdict = unknownKey(now)
     recordRefusal(ports, caller.tenantId, 'validate', input, undefined, verdict.status)
-    return { tenantId: caller.tenantId, verdict }
+    return { tenantId: caller.tenantId, verdict, floating: undefined }
   }
   const question = { tokenHash, productId, deviceId: device_id ?? '' }
   const { tenantId, result } = await findLicense(reply, key, question, now)
-  const verdict = verdictOn(result, device_id !== undefined, now, buildIn(input).builtAt)
+  const standing = verdictOn(result, device_id !== undefined, now, buildIn(input).builtAt)
+  const { verdict, floating } = await seatKept(ports, standing, result, input, now)
   const valid = verdict.status === 'active'
   ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
   if (!valid) recordRefusal(ports, tenantId, 'validate', input, result, verdict.reason ?? verdict.status)
-  return { tenantId, verdict }
+  return { tenantId, verdict, floating }
+}
+
+type OfSeat = { verdict: Verdict; floating: FloatingSeat | undefined }
+
+/** Keeps the floating seat of a device whose license is good; of another, the seat runs out. Other seats cost nothing here. */
+async function seatKept(
+  ports: Ports<'seatEnds'>,
+  verdict: Verdict,
+  result: KeyLookupResult,
+  { device_id: deviceId, fence: named }: { device_id?: string | undefined; fence?: number | undefined },
+  now: string,
+): Promise<OfSeat> {
+  const isKept = result.kind === 'license' && deviceId !== undefined && isSeating(verdict.status)
+  if (!isKept || result.license.floating === null || result.fence === null)
+    return { verdict, floating: undefined }
+  const {
+    licenseId,
+    license: { floating },
+    fence,
+  } = result
+  const kept = isOfFence({ fence }, named)
+    ? await keepSeat(ports, { licenseId, floating }, { deviceId, fence })
+    : undefined
+  return {
+    verdict: kept ? withSeatKept(verdict, floating, now) : withSeatLost(verdict),
+    floating: kept,
+  }
 }
 
 /** The updates of the license in an answer: none where it covers every build. Only a refusal because of them takes a query. */
@@ -186,6 +229,7 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const found = await find(ports, caller, request.body)
       const own = runPorts(request, ports)
       const now = momentOf(own)
+      let floating: FloatingSeat | undefined
       let verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       // A revoked license is answered as fast as an unknown one, without further checks.
       const code =
@@ -194,7 +238,10 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
               const device = { name, plan: caller.plan, builtAt: buildIn(request.body).builtAt }
               const after = await activateDevice(own, license, found.question, device, runOriginOf(request))
               // The activation may have started its term.
-              if (license.license.startsWith) verdict = verdictOn({ ...license, license: after }, false, now)
+              if (license.license.startsWith)
+                verdict = verdictOn({ ...license, license: after.license }, false, now)
+              floating = after.floating
+              if (after.license.floating) verdict = withSeatKept(verdict, after.license.floating, now)
             })
           : undefined
       const status = (code && statusOfRefusal(code)) ?? verdict.status
@@ -204,7 +251,7 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
       const granting = activated ? verdict : { ...verdict, ...grantsNothing }
       const told = withoutTerms(granting, status)
-      const answered = { activated, ...shown(told), status, device_id }
+      const answered = { activated, ...shown(told), status, device_id, ...seatShown(device_id, floating) }
       const place = { tenantId: caller.tenantId, productId: product_id }
       const updates = await updatesIn(ports, place, request.body, { ...told, ...isNotCovered(reason) })
       return { ...answered, ...(activated ? graceIn(told) : { reason }), ...updates }
@@ -273,6 +320,7 @@ function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
     },
     async (request) => {
       const caller = callerIn(request)
+      const { fence = null } = request.body
       const found = await find(ports, caller, request.body)
       const own = runPorts(request, ports)
       const now = momentOf(own)
@@ -280,10 +328,10 @@ function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
       const refused =
         found &&
         (await refusalOf(found.result, (license) =>
-          deactivateDevice(own, license, found.question, runOriginOf(request)),
+          deactivateDevice(own, license, found.question, fence, runOriginOf(request)),
         ))
       if (found?.result.kind !== 'license' || refused) {
-        return { deactivated: false, reason: (refused && statusOfRefusal(refused)) ?? verdict.status }
+        return { deactivated: false, reason: (refused && reasonOfRefusal(refused)) ?? verdict.status }
       }
       ports.usage.count(caller.tenantId, request.body.product_id, 'deactivations')
       return { deactivated: true }

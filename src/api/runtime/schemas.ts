@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
+import { fence, seatShape } from '../../http/licenses/seats.ts'
 import { type ErrorStatus, errorsWith, graceShape, keyText, text } from '../../http/schemas.ts'
 
 const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
@@ -24,10 +25,11 @@ export const activateIn = keyOfProduct.extend({
 
 export const validateIn = keyOfProduct.extend({
   device_id: deviceId.optional().meta({ description: 'When absent, only the license is checked' }),
+  fence,
   ...appShape,
 })
 
-export const deactivateIn = keyOfProduct.extend({ device_id: deviceId })
+export const deactivateIn = keyOfProduct.extend({ device_id: deviceId, fence })
 
 export const runtimeStatus = z
   .enum([
@@ -44,7 +46,7 @@ export const runtimeStatus = z
   .meta({
     description:
       'The status of the key on the device. `fallback`: past its end, with the fallback entitlements. `reminted`: the license has ' +
-      'a new key. `inactive`: the device has no seat, the license is suspended or does not cover the build of the app. `not_found`: no license of the product has the ' +
+      'a new key. `inactive`: the device has no seat, or lost its floating one (`reason: seat_lost`), the license is suspended or does not cover the build of the app. `not_found`: no license of the product has the ' +
       'key. `seat_limit_reached` and `plan_limit`: only of activate',
     example: 'active',
   })
@@ -71,6 +73,7 @@ const verdict = {
     .string()
     .optional()
     .meta({ description: 'Why the call is refused, as a stable code; absent when it is not' }),
+  ...seatShape,
   ...updatesOutShape,
 }
 

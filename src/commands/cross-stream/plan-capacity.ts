@@ -147,11 +147,15 @@ export async function seating<T>(
 /** Passed to a command as its `admit`. */
 export type Admit = (events: readonly LicenseEvent[]) => void
 
-/** Only what adds a device needs capacity: one that has a seat may say that it was renamed. */
+/**
+ * Only what adds a device needs capacity: one that has a seat may say that it was renamed, and one that takes a floating seat which
+ * ran out takes the place of another.
+ */
 const refuseWith =
   (reason: Error): Admit =>
   (events) => {
-    if (events.some(({ type }) => type === 'DeviceActivated')) throw reason
+    const count = (wanted: LicenseEvent['type']) => events.filter(({ type }) => type === wanted).length
+    if (count('DeviceActivated') > count('DeviceDeactivated')) throw reason
   }
 
 const admitAll: Admit = () => undefined

@@ -12,23 +12,44 @@ import type { Ports } from '../../ports.ts'
 import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
 import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { type FloatingSeat, type Taking, takeSeat } from './floating.ts'
 
 export type FoundLicense = Extract<RuntimeLookupResult, { kind: 'license' }>
 
+type Device = { name: string; plan: Plan; builtAt: string | null }
+
 /**
- * Gives a device a seat on the license that was found for it; a device that has a seat keeps it.
+ * Gives a device a seat on the license that was found for it, as {@link takeSeat} does; a device that has a seat keeps it.
  * @returns the license with it: its first activation may have started its term
- * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `seat_limit_reached`, `plan_limit`
+ * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `seat_limit_reached`, `plan_limit`, `seat_lost`
  */
-export async function activateDevice(
+export function activateDevice(
+  ports: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
+  found: FoundLicense,
+  question: RuntimeLookupParams,
+  device: Device,
+  origin: Origin,
+): Promise<{ license: IssuedLicense; floating: FloatingSeat | undefined }> {
+  const { deviceId } = question
+  return takeSeat(
+    ports,
+    found.license,
+    (taking) => seatDevice(ports, found, question, { ...device, ...taking }, origin),
+    ({ license }) => license.seats.get(deviceId),
+  )
+}
+
+async function seatDevice(
   ports: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundLicense,
   question: RuntimeLookupParams,
-  device: { name: string; plan: Plan; builtAt: string | null },
+  device: Device & Taking,
   origin: Origin,
-): Promise<IssuedLicense> {
+): Promise<{ license: IssuedLicense }> {
   const at = momentOf(ports)
   const { deviceId } = question
+  const { builtAt, ranOut, isStale } = device
+  const asked = { ...question, others: ranOut.map((seat) => seat.deviceId) }
   const seat = {
     deviceId,
     instanceId: ports.newId('ins'),
@@ -40,11 +61,11 @@ export async function activateDevice(
   const { state } = await seating(ports, plan, (admit, proof, isAgain) =>
     changeFound(
       ports,
-      { found, question, origin, at, admit, proof, isStale: isAgain },
-      { type: 'ActivateDevice', ...seat, builtAt: device.builtAt, at },
+      { found, question: asked, origin, at, admit, proof, isStale: isStale || isAgain },
+      { type: 'ActivateDevice', ...seat, builtAt, ranOut, at },
     ),
   )
-  return requireIssued(state)
+  return { license: requireIssued(state) }
 }
 
 /** @throws Error for a license that is not there, which cannot be after a change of it */
@@ -59,17 +80,22 @@ export async function isPlanFull(plan: Plan, count: () => Promise<number>): Prom
   return Number.isFinite(most) && (await count()) >= most
 }
 
-/** Frees the device's seat; without an active seat nothing changes. */
+/**
+ * Frees the device's seat; without an active seat nothing changes.
+ * @param fence of the floating seat that is meant; null for whichever the device has
+ * @throws Refusal `seat_lost` for a fence that is not the seat's
+ */
 export async function deactivateDevice(
   ports: Ports<'execute' | 'findForRuntime' | 'now'>,
   found: FoundLicense,
   question: RuntimeLookupParams,
+  fence: number | null,
   origin: Origin,
 ): Promise<void> {
   const at = momentOf(ports)
   const { deviceId } = question
   const change = { found, question, origin, at }
-  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, at })
+  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, fence, at })
 }
 
 type Change = {

@@ -174,11 +174,12 @@ async function isOfKey(
 export const allowFiles = async (ports: Ports<'findProduct'>, license: IssuedLicense): Promise<boolean> =>
   (await rulesFor(ports, license)) !== undefined
 
-/** What the key type of a license allows; undefined where it allows no license files. */
+/** What the key type of a license allows; undefined where it allows no license files. A floating seat has none. */
 async function rulesFor(
   { findProduct }: Ports<'findProduct'>,
-  { tenantId, productId, keyTypeId }: IssuedLicense,
+  { tenantId, productId, keyTypeId, floating }: IssuedLicense,
 ): Promise<{ rules: OfflineFiles; atLeast: number | null } | undefined> {
+  if (floating !== null) return undefined
   const product = await findProduct(tenantId, productId)
   const rules = product && findKeyType(product, keyTypeId)?.offlineFiles
   return rules ? { rules, atLeast: product.settings.deviceMatch?.atLeast ?? null } : undefined

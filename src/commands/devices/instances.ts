@@ -3,10 +3,9 @@ import type {
   InstanceLookupParams,
   InstanceLookupResult,
 } from '../../../projections/licenses/instances.ts'
-import { recognized } from '../../domain/licenses/identity.ts'
+import { claimOn, seatOf } from '../../domain/licenses/floating.ts'
 import { type IssuedLicense, type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
-import type { Seat } from '../../domain/licenses/seats.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import type { Ports } from '../../ports.ts'
@@ -15,6 +14,7 @@ import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
 import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireIssued } from './devices.ts'
+import { type FloatingSeat, type Taking, takeSeat } from './floating.ts'
 
 type Instance = { platform: string | null; plan: Plan; atLeast: number | null; builtAt: string | null }
 
@@ -28,9 +28,10 @@ type ActivationParams = InstanceLookupParams & { instance: { claim: DeviceClaim 
 export async function findWithMachine(
   ports: Ports<'deviceHashing' | 'findInstance'>,
   question: ActivationParams,
-  said: SaidOfMachine | undefined,
+  saidOn: (license: IssuedLicense) => SaidOfMachine | undefined,
 ): Promise<{ result: InstanceLookupResult; question: ActivationParams }> {
   const result = await ports.findInstance(question)
+  const said = result.kind === 'license' ? saidOn(result.license) : undefined
   if (said === undefined || result.kind !== 'license') return { result, question }
   const identities = await ports.deviceHashing.identitiesOf(result.license, said)
   const again = { ...question, instance: { claim: { ...question.instance.claim, identities } } }
@@ -39,52 +40,81 @@ export async function findWithMachine(
   return { result: await ports.findInstance(again), question: again }
 }
 
+/** An app's seat on a license; `floating` is undefined for one that lasts until it is given back. */
+export type SeatTaken = {
+  instanceId: string
+  license: IssuedLicense
+  /** Whether two machines with one hash were noticed in the seat. */
+  isInTwoPlaces: boolean
+  floating: FloatingSeat | undefined
+}
+
 /**
- * Gives an app a seat on the license that was found for it. A device that is {@link recognized} keeps its seat and its
- * instance id.
- * @returns its instance id, the license with it, and whether two machines with one hash were noticed in its seat
+ * Gives an app a seat on the license that was found for it, as {@link takeSeat} does. A device that is {@link recognized} keeps
+ * its seat and its instance id.
  * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `license_reminted`, `seat_limit_reached`,
- *   `plan_limit`
+ *   `plan_limit`, `seat_lost`
  */
-export async function activateInstance(
+export function activateInstance(
+  ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
+  found: FoundInstance,
+  question: ActivationParams,
+  instance: Instance,
+  origin: Origin,
+): Promise<SeatTaken> {
+  return takeSeat(
+    ports,
+    found.license,
+    (taking) => seatInstance(ports, found, question, { ...instance, ...taking }, origin),
+    ({ license, instanceId }) =>
+      [...license.seats.values()].find((each) => each.instanceId === instanceId && each.status === 'active'),
+  )
+}
+
+async function seatInstance(
   ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundInstance,
   question: ActivationParams,
-  { platform, plan, atLeast, builtAt }: Instance,
+  { platform, plan, atLeast, builtAt, ranOut, isStale }: Instance & Taking,
   origin: Origin,
-): Promise<{ instanceId: string; license: IssuedLicense; isInTwoPlaces: boolean }> {
+): Promise<Omit<SeatTaken, 'floating'>> {
   const at = momentOf(ports)
   const newId = ports.newId('ins')
   const {
     tenantId,
     instance: { claim },
   } = question
+  const asked = { ...question, others: ranOut.map(({ deviceId }) => deviceId) }
   const { before, state, events } = await seating(ports, { tenantId, plan }, (admit, proof, isAgain) =>
     changeFound(
       ports,
-      { found, question, origin, at, admit, proof, isStale: isAgain },
-      { type: 'ActivateInstance', instanceId: newId, platform, claim, atLeast, builtAt, at },
+      { found, question: asked, origin, at, admit, proof, isStale: isStale || isAgain },
+      { type: 'ActivateInstance', instanceId: newId, platform, claim, atLeast, builtAt, ranOut, at },
     ),
   )
-  const seats = before.status === 'issued' ? before.seats.values() : []
+  const kept = before.status === 'issued' ? seatOf(before, claimOn(before, claim), atLeast) : undefined
+  const taken = events.some(({ type }) => type === 'DeviceActivated')
   return {
-    instanceId: recognized(seats, claim, atLeast)?.instanceId ?? newId,
+    instanceId: taken || !kept ? newId : kept.instanceId,
     license: requireIssued(state),
     isInTwoPlaces: events.some(({ type }) => type === 'DeviceInTwoPlaces'),
   }
 }
 
-/** Frees the seat of the instance that was found; without an active seat nothing changes. */
+/**
+ * Frees the seat of the instance that was found; without an active seat nothing changes.
+ * @throws Refusal `seat_lost` for a fence that is not the seat's
+ */
 export async function deactivateInstance(
   ports: Ports<'execute' | 'findInstance' | 'now'>,
   found: FoundInstance,
-  { deviceId }: Pick<Seat, 'deviceId'>,
+  { deviceId, fence }: { deviceId: string; fence: number | null },
   question: InstanceLookupParams,
   origin: Origin,
 ): Promise<void> {
   const at = momentOf(ports)
   const change = { found, question, origin, at }
-  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, at })
+  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, fence, at })
 }
 
 type Change = {

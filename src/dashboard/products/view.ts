@@ -5,7 +5,7 @@ import type { ProductSettings } from '../../domain/products/events.ts'
 import type { KeyType, OfflineFiles } from '../../domain/products/key-type.ts'
 import type { Release } from '../../domain/products/releases.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
-import { durationWords, money } from '../../history/changes.ts'
+import { durationWords, floatingWords, money, secondsWords } from '../../history/changes.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -97,8 +97,8 @@ export function productView(
         ['Free tier', settings.freeTierEnabled ? badge('good', 'on') : badge('plain', 'off')],
         ['Trial', trial === undefined ? 'not configured' : trial === 0 ? 'off' : `${trial} days`],
         ['Test mode', settings.testMode.enabled ? badge('warn', 'on') : badge('plain', 'off')],
-        ['Lease duration', seconds(settings.leaseSeconds)],
-        ['Revalidation interval', seconds(settings.revalidateAfterSeconds)],
+        ['Lease duration', secondsWords(settings.leaseSeconds)],
+        ['Revalidation interval', secondsWords(settings.revalidateAfterSeconds)],
         ['Same device', deviceMatchWords(settings)],
         ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
         ['Paid in full', paidInFullWords[settings.onPaidInFull ?? 'by_key_type']],
@@ -181,10 +181,12 @@ function termFacts({
   updates,
   onExpiry,
   offlineFiles,
+  floatingSeats,
 }: KeyType): [string, string][] {
   const more: [string, string][] = [
-    ...(graceSeconds ? [['Grace', seconds(graceSeconds)] as [string, string]] : []),
+    ...(graceSeconds ? [['Grace', secondsWords(graceSeconds)] as [string, string]] : []),
     ...(updates ? [['Updates', durationWords(updates)] as [string, string]] : []),
+    ...(floatingSeats ? [['Floating seats', floatingWords(floatingSeats)] as [string, string]] : []),
     ...(offlineFiles ? [['License files', fileWords(offlineFiles)] as [string, string]] : []),
   ]
   if (duration === null) return [['Duration', 'perpetual'], ...more]
@@ -199,17 +201,4 @@ function termFacts({
 function priceWords({ unitAmount, currency, interval, priceId }: NonNullable<KeyType['price']>): string {
   if (unitAmount === null || currency === null) return priceId
   return `${money(unitAmount, currency)}${interval === null ? '' : ` per ${interval}`}`
-}
-
-/** A duration in the largest unit that divides it. */
-function seconds(count: number): string {
-  const units = [
-    [86_400, 'day'],
-    [3600, 'hour'],
-    [60, 'minute'],
-    [1, 'second'],
-  ] as const
-  const [length, unit] = units.find(([size]) => count % size === 0 && count >= size) ?? [1, 'second']
-  const number = count / length
-  return `${number.toLocaleString('en')} ${unit}${number === 1 ? '' : 's'}`
 }

@@ -5,6 +5,7 @@ export const reasonNames: Readonly<Record<string, string>> = {
   seat_limit_reached: 'seat limit',
   plan_limit: 'plan limit',
   inactive: 'device has no seat',
+  seat_lost: 'floating seat lost',
   suspended: 'suspended',
   expired: 'expired',
   build_not_covered: 'build too new',

@@ -1,6 +1,16 @@
 import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
-import { alsoHeld, identified, identifiedAtFirst, recognized } from './identity.ts'
+import {
+  claimOn,
+  type Floating,
+  freedByEnd,
+  isOfFence,
+  mostSeats,
+  type RanOut,
+  seatOf,
+  withoutRanOut,
+} from './floating.ts'
+import { alsoHeld, identified, identifiedAtFirst } from './identity.ts'
 import type { DeviceClaim } from './marks.ts'
 import { type Why, withReason } from './reasons.ts'
 import { liveFile } from './seat-files.ts'
@@ -11,7 +21,10 @@ import { isCovered, type Updates } from './updates.ts'
 
 type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
 
-export type ActivateDevice = { type: 'ActivateDevice'; at: string } & Device & Build
+/** Floating seats whose ends have passed, by the clock that keeps them; absent or empty when none has. */
+type Ends = { ranOut?: readonly RanOut[] }
+
+export type ActivateDevice = { type: 'ActivateDevice'; at: string } & Device & Build & Ends
 
 /** The build of the app that asks for a seat; absent or null when it does not say. */
 type Build = { builtAt?: string | null }
@@ -25,27 +38,69 @@ export type ActivateInstance = {
   /** How many components make it the same device; see {@link recognized}. */
   atLeast: number | null
   at: string
-} & Build
+} & Build &
+  Ends
 
 /** The device in a seat says who it is, without asking for the seat. */
-export type IdentifyDevice = { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
+type IdentifyDevice = { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
 
-export type DeactivateDevice = { type: 'DeactivateDevice'; deviceId: string; at: string } & Why
+type DeactivateDevice = {
+  type: 'DeactivateDevice'
+  deviceId: string
+  /** The seat that the caller means; null or absent for whichever its device has. */
+  fence?: number | null
+  at: string
+} & Why
+
+/** Records which floating seats ran out. */
+type EndSeats = { type: 'EndSeats'; ranOut: readonly RanOut[]; at: string }
+
+export type DeviceCommand = ActivateDevice | ActivateInstance | IdentifyDevice | DeactivateDevice | EndSeats
 
 /** What an activation depends on. */
 export type Seated = Standing &
   WaitingLicense &
   Seats &
+  Floating &
   Pick<Updates, 'updatesUntil'> &
   Pick<LicenseTerms, 'deviceLimit'>
 
-export function activated(license: Seated, { type: _, builtAt, ...device }: ActivateDevice): LicenseEvent[] {
+/**
+ * What becomes of the seats of a license when a device takes one, gives it back, or says who it is.
+ * @throws Refusal `license_revoked`, `license_suspended`, `license_expired`, `build_not_covered`, `seat_limit_reached`,
+ *   `seat_has_file`, `seat_lost`
+ */
+export function decideOnDevice(license: Seated, command: DeviceCommand): LicenseEvent[] {
+  switch (command.type) {
+    case 'ActivateDevice':
+      return activated(license, command)
+    case 'ActivateInstance':
+      return instanceActivated(license, command)
+    case 'IdentifyDevice':
+      return saidWho(license, command)
+    case 'DeactivateDevice':
+      return deactivated(license, command)
+    case 'EndSeats':
+      return freedByEnd(license, command.ranOut, command.at)
+  }
+}
+
+/** A floating seat that ran out is free at the moment when it is needed. */
+export function activated(
+  license: Seated,
+  { type: _, builtAt, ranOut = [], ...device }: ActivateDevice,
+): LicenseEvent[] {
+  const freed = freedByEnd(license, ranOut, device.at)
+  return [...freed, ...seated(withoutRanOut(license, freed), device, builtAt)]
+}
+
+function seated(license: Seated, device: Device & { at: string }, builtAt?: string | null): LicenseEvent[] {
   requireSeats(license, device.at, builtAt)
   if (license.seats.get(device.deviceId)?.status === 'active') return []
-  if (license.deviceLimit !== null && license.seatsUsed >= license.deviceLimit) {
-    throw new Refusal('seat_limit_reached')
-  }
-  return [{ type: 'DeviceActivated', data: device }, ...started(license, device.at)]
+  const most = mostSeats(license)
+  if (most !== null && license.seatsUsed >= most) throw new Refusal('seat_limit_reached')
+  const fence = license.floating ? { fence: license.lastFence + 1 } : {}
+  return [{ type: 'DeviceActivated', data: { ...device, ...fence } }, ...started(license, device.at)]
 }
 
 /** @throws Refusal `license_revoked`, `license_suspended`, `license_expired`, `build_not_covered` */
@@ -56,16 +111,22 @@ function requireSeats(license: Seated, at: string, builtAt: string | null = null
 }
 
 /** A device that is recognized keeps its seat, and gives back any other one that it also holds. */
-export function instanceActivated(
+export function instanceActivated(license: Seated, command: ActivateInstance): LicenseEvent[] {
+  const freed = freedByEnd(license, command.ranOut ?? [], command.at)
+  return [...freed, ...instanceSeated(withoutRanOut(license, freed), command)]
+}
+
+function instanceSeated(
   license: Seated,
-  { instanceId, platform, claim, atLeast, builtAt = null, at }: ActivateInstance,
+  { instanceId, platform, claim: said, atLeast, builtAt = null, at }: ActivateInstance,
 ): LicenseEvent[] {
-  const seat = recognized(license.seats.values(), claim, atLeast)
+  const claim = claimOn(license, said)
+  const seat = seatOf(license, claim, atLeast)
   if (seat === undefined) {
     const { installId, name, identities } = claim
     const device = { deviceId: instanceId, instanceId, installId, name, platform }
     return [
-      ...activated(license, { type: 'ActivateDevice', ...device, builtAt, at }),
+      ...seated(license, { ...device, at }, builtAt),
       ...identifiedAtFirst({ ...device, identity: identities[0] ?? null }, at),
     ]
   }
@@ -79,14 +140,18 @@ export function instanceActivated(
 }
 
 /** A device without a seat says nothing that is kept. */
-export function saidWho(license: Seats, { deviceId, claim, at }: IdentifyDevice): LicenseEvent[] {
+function saidWho(license: Seats, { deviceId, claim, at }: IdentifyDevice): LicenseEvent[] {
   const seat = license.seats.get(deviceId)
   return seat?.status === 'active' ? identified(seat, claim, at) : []
 }
 
-/** @throws Refusal `seat_has_file` while the device may go on with a license file */
-export function deactivated(license: Seated, command: DeactivateDevice): LicenseEvent[] {
+/**
+ * @throws Refusal `seat_has_file` while the device may go on with a license file, `seat_lost` for a seat that its device does
+ *   not have any more
+ */
+function deactivated(license: Seated, command: DeactivateDevice): LicenseEvent[] {
   const seat = license.seats.get(command.deviceId)
+  if (seat && !isOfFence(seat, command.fence)) throw new Refusal('seat_lost')
   if (seat?.status !== 'active') return []
   requireNoFile(seat, command.at)
   const { deviceId, instanceId } = seat

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { portalLanguages } from '../portal/texts.ts'
-import { Duration, GraceSeconds, OnExpiry } from '../products/key-type.ts'
+import { Duration, FloatingSeats, GraceSeconds, OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
 import { DeviceMarks } from './marks.ts'
@@ -51,6 +51,8 @@ export const LicenseTerms = z.strictObject({
   createdAt: Moment,
   /** The last moment of a build that it covers; absent when it covers every build. */
   updatesUntil: Moment.optional(),
+  /** Absent when its devices keep their seats until they give them back. */
+  floating: FloatingSeats.optional(),
   at: Moment,
 })
 export type LicenseTerms = z.infer<typeof LicenseTerms>
@@ -65,6 +67,8 @@ const Activation = z.strictObject({
   installId: z.string().min(1).nullable(),
   name: z.string(),
   platform: z.string().nullable(),
+  /** Of a floating seat: rises with each taking of one. */
+  fence: z.int().min(1).optional(),
   at: Moment,
 })
 
@@ -88,7 +92,13 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('DeviceActivated'), data: Activation }),
   z.object({
     type: z.literal('DeviceDeactivated'),
-    data: z.strictObject({ deviceId: z.string().min(1), instanceId: z.string().min(1), at: Moment }),
+    data: z.strictObject({
+      deviceId: z.string().min(1),
+      instanceId: z.string().min(1),
+      /** It was not kept until its end; absent when somebody freed it. */
+      ranOut: z.literal(true).optional(),
+      at: Moment,
+    }),
   }),
   /**
    * The device in a seat has said who it is: for the first time, when `before` is null, or differently than before, because

@@ -37,9 +37,11 @@ type WithFiles = Seated & FilesOfYear & Pick<LicenseTerms, 'keyHash'>
 /**
  * Makes a file for a device, which takes a seat if it has none. The same request again makes no other file. A new file
  * replaces the device's last one.
- * @throws Refusal `file_request_outdated`, `file_limit_reached`, and what an activation refuses
+ * @throws Refusal `files_off` for floating seats, which nobody may use without calling; `file_request_outdated`,
+ *   `file_limit_reached`, and what an activation refuses
  */
 export function fileIssued(license: WithFiles, command: IssueFile): LicenseEvent[] {
+  if (license.floating !== null) throw new Refusal('files_off')
   const { fileId, request, perSeatPerYear, at, claim } = command
   const seating = instanceActivated(license, { ...command, type: 'ActivateInstance' })
   const seat = recognized(license.seats.values(), claim, command.atLeast)

@@ -28,8 +28,8 @@ export function imported({ terms, devices, revoked, suspended = false }: ImportC
   const { at } = terms
   return [
     { type: 'LicenseImported', data: terms },
-    ...named.flatMap(({ identity = null, ...device }): LicenseEvent[] => [
-      { type: 'DeviceActivated', data: { ...device, at } },
+    ...named.flatMap(({ identity = null, ...device }, index): LicenseEvent[] => [
+      { type: 'DeviceActivated', data: { ...device, ...(terms.floating && { fence: index + 1 }), at } },
       ...identifiedAtFirst({ ...device, identity: identity && { ...identity, imported: true } }, at),
     ]),
     ...(revoked

@@ -1,6 +1,7 @@
-import type { KeyType } from '../products/key-type.ts'
+import type { FloatingSeats, KeyType } from '../products/key-type.ts'
 import { Refusal } from '../refusal.ts'
 import { expiryAfter, wholeSeconds } from './expiry.ts'
+import { recordedFloating } from './floating.ts'
 import { recordedGrace } from './grace.ts'
 import { type RecordedTerm, termFrom } from './term.ts'
 import { updatesAfter } from './updates.ts'
@@ -14,6 +15,7 @@ export type Terms = {
   graceSeconds?: number
   /** Absent when the license covers every build. */
   updatesUntil?: string
+  floating?: FloatingSeats
 } & RecordedTerm
 
 /** What a request may set in addition to its key type's terms; an absent field leaves the key type's. */
@@ -63,6 +65,7 @@ export function termsFrom(keyType: KeyType, input: TermsInput, from: string): Te
     deviceLimit,
     expiresAt,
     ...recordedGrace(keyType),
+    ...recordedFloating(keyType),
     ...(updatesUntil !== null && { updatesUntil }),
   }
 }
@@ -87,7 +90,7 @@ export function termsPaidFor(
   const deviceLimit = perUnit === null ? null : Math.min(perUnit * quantity, maxSeats)
   const updatesUntil = updatesAfter(keyType, at)
   const updates = updatesUntil === null ? {} : { updatesUntil }
-  const seats = { quantity, deviceLimit, ...recordedGrace(keyType), ...updates }
+  const seats = { quantity, deviceLimit, ...recordedGrace(keyType), ...recordedFloating(keyType), ...updates }
   if (!paid.isSubscription) return { ...seats, ...termFrom(keyType, at) }
   const { expiresAt } = termFrom({ ...keyType, startsAt: 'issue' }, at)
   const isPaidLonger = expiresAt !== null && paid.paidUntil !== null && paid.paidUntil > expiresAt

@@ -1,19 +1,11 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
-import {
-  type ActivateDevice,
-  type ActivateInstance,
-  activated,
-  type DeactivateDevice,
-  deactivated,
-  type IdentifyDevice,
-  instanceActivated,
-  saidWho,
-} from './activation.ts'
+import { activated, type DeviceCommand, decideOnDevice } from './activation.ts'
 import { type CustomerCommand, decideByCustomer, withFree } from './customer.ts'
 import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
 import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
 import { fileIssued, fileReleased, type IssueFile, type ReleaseFile } from './files.ts'
+import type { Floating } from './floating.ts'
 import {
   causeOfRevocation,
   type DesiredState,
@@ -33,7 +25,11 @@ import type { Standing } from './status.ts'
 import { type Term, termIn } from './term.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
-export type IssuedLicense = Omit<LicenseTerms, 'at' | keyof Term | 'graceSeconds' | 'updatesUntil'> &
+export type IssuedLicense = Omit<
+  LicenseTerms,
+  'at' | keyof Term | 'graceSeconds' | 'updatesUntil' | 'floating'
+> &
+  Floating &
   SaleFollowing &
   Seats &
   Noticed &
@@ -56,10 +52,7 @@ export type License = { status: 'absent' } | IssuedLicense
 export type LicenseCommand =
   | { type: 'MintLicense'; terms: LicenseTerms; sendKey?: boolean }
   | ImportCommand
-  | ActivateDevice
-  | ActivateInstance
-  | IdentifyDevice
-  | DeactivateDevice
+  | DeviceCommand
   | IssueFile
   | ReleaseFile
   | ({
@@ -95,7 +88,7 @@ export const absentLicense: License = { status: 'absent' }
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_suspended`,
  *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` refuses, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
  *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_without_address`,
- *   `key_mailed_recently`, `seat_has_file`, what `decideByCustomer`, `fileIssued` and `fileReleased` refuse
+ *   `key_mailed_recently`, what `decideOnDevice`, `decideByCustomer`, `fileIssued` and `fileReleased` refuse
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
   if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
@@ -107,13 +100,11 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
   if (license.status === 'absent') throw new Refusal('license_not_found')
   switch (command.type) {
     case 'ActivateDevice':
-      return activated(license, command)
     case 'ActivateInstance':
-      return instanceActivated(license, command)
     case 'IdentifyDevice':
-      return saidWho(license, command)
     case 'DeactivateDevice':
-      return deactivated(license, command)
+    case 'EndSeats':
+      return decideOnDevice(license, command)
     case 'IssueFile':
       return fileIssued(license, command)
     case 'ReleaseFile':
@@ -209,6 +200,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   if (license.status === 'absent') return license
   switch (event.type) {
     case 'DeviceActivated':
+      return evolveSeats({ ...license, lastFence: event.data.fence ?? license.lastFence }, event)
     case 'DeviceDeactivated':
     case 'DeviceIdentified':
     case 'DeviceInTwoPlaces':
@@ -274,7 +266,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   }
 }
 
-function issuedWith({ at: _, updatesUntil, ...terms }: LicenseTerms): IssuedLicense {
+function issuedWith({ at: _, updatesUntil, floating, ...terms }: LicenseTerms): IssuedLicense {
   return {
     ...terms,
     ...termIn(terms),
@@ -298,6 +290,8 @@ function issuedWith({ at: _, updatesUntil, ...terms }: LicenseTerms): IssuedLice
     freedByCustomerAt: [],
     deviceSubjects: [],
     filesByDay: null,
+    floating: floating ?? null,
+    lastFence: 0,
     seatsUsed: 0,
     seats: new Map(),
   }

@@ -22,6 +22,8 @@ export type Seat = {
   givenName: GivenName | null
   /** The license files that were made for it; null for a device that never asked for one. */
   files: readonly SeatFile[] | null
+  /** Of a floating seat; null for one that lasts until it is given back. */
+  fence: number | null
   status: 'active' | 'deactivated'
   activatedAt: string
   deactivatedAt: string | null
@@ -30,7 +32,7 @@ export type Seat = {
 /** What of a device everyone sees who sees its license. */
 export type ShownSeat = Omit<
   Seat,
-  'installId' | 'identity' | 'former' | 'inTwoPlacesAt' | 'givenName' | 'files'
+  'installId' | 'identity' | 'former' | 'inTwoPlacesAt' | 'givenName' | 'files' | 'fence'
 > & {
   /** `machine`, and the names of its components; absent for a device that has not said it. */
   identifiedBy?: string[]
@@ -113,8 +115,13 @@ export function evolveSeats<License extends Seats>(license: License, event: Seat
   }
 }
 
-const newSeat = ({ at, ...device }: Extract<SeatEvent, { type: 'DeviceActivated' }>['data']): Seat => ({
+const newSeat = ({
+  at,
+  fence,
+  ...device
+}: Extract<SeatEvent, { type: 'DeviceActivated' }>['data']): Seat => ({
   ...device,
+  fence: fence ?? null,
   identity: null,
   former: null,
   inTwoPlacesAt: null,

@@ -83,6 +83,37 @@ export const OfflineFiles = z.strictObject({
 })
 export type OfflineFiles = z.infer<typeof OfflineFiles>
 
+/** How long a floating seat lasts at most without a sign of life. */
+const seatSeconds = z
+  .int()
+  .min(60)
+  .max(90 * 86_400)
+
+/** Seats that a device, a process or a person has only while it uses them. */
+export const FloatingSeats = z.strictObject({
+  seatSeconds: seatSeconds.meta({
+    description: 'How long a seat lasts after the last call of its device, in seconds',
+    example: 600,
+  }),
+  overdraft: z
+    .union([
+      z.strictObject({ seats: z.int().min(1).max(100_000) }),
+      z.strictObject({ share: z.number().gt(0).max(1) }),
+    ])
+    .nullable()
+    .meta({
+      description:
+        'How many seats may be taken above the limit: a number, or a share of the limit, rounded down. null for none',
+      example: { share: 0.1 },
+    }),
+  scope: z.enum(['device', 'process', 'user']).meta({
+    description:
+      'What takes a seat: a `device`; each `process`, such as of a render farm; or a `user`, on any number of devices',
+    example: 'device',
+  }),
+})
+export type FloatingSeats = z.infer<typeof FloatingSeats>
+
 /** A template of a license: the rules that a license copies when it is issued. */
 export const KeyType = z.strictObject({
   keyTypeId: Slug,
@@ -104,6 +135,8 @@ export const KeyType = z.strictObject({
   updates: Duration.nullable().optional(),
   /** Absent or null where no license files are allowed. */
   offlineFiles: OfflineFiles.nullable().optional(),
+  /** Absent or null where a device keeps its seat until it gives it back. */
+  floatingSeats: FloatingSeats.nullable().optional(),
 })
 export type KeyType = z.infer<typeof KeyType>
 
@@ -111,6 +144,7 @@ export type KeyType = z.infer<typeof KeyType>
 export function withoutUnset({
   updates,
   offlineFiles,
+  floatingSeats,
   startsAt,
   graceSeconds,
   ...keyType
@@ -119,6 +153,7 @@ export function withoutUnset({
     ...keyType,
     ...(updates && { updates }),
     ...(offlineFiles && { offlineFiles }),
+    ...(floatingSeats && { floatingSeats }),
     ...(startsAt === 'first_activation' && { startsAt }),
     ...(graceSeconds && { graceSeconds }),
   }

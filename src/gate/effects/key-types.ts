@@ -6,6 +6,7 @@ import type { ProductEvent } from '../../domain/products/events.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { floatingWords } from '../../history/changes.ts'
 import type { Ports } from '../../ports.ts'
 import type { Counted, Effect, EntitlementChange, Fact } from './effect.ts'
 import { entitlementChanges } from './licenses.ts'
@@ -99,6 +100,7 @@ const termFields = [
   'price',
   'updates',
   'offlineFiles',
+  'floatingSeats',
 ] as const
 type TermField = (typeof termFields)[number]
 
@@ -110,7 +112,7 @@ function changedTerms(before: KeyType, after: KeyType): Term[] {
 }
 
 function termOf(keyType: KeyType, field: TermField): Term['from'] {
-  const { price, offlineFiles } = keyType
+  const { price, offlineFiles, floatingSeats } = keyType
   if (field === 'duration' || field === 'updates') {
     const period = keyType[field] ?? null
     return period && `${period.count} ${period.unit}`
@@ -118,6 +120,7 @@ function termOf(keyType: KeyType, field: TermField): Term['from'] {
   if (field === 'price') return price === null ? null : price.priceId
   if (field === 'offlineFiles')
     return offlineFiles ? `${offlineFiles.maxDays} days, ${offlineFiles.perSeatPerYear} a year` : null
+  if (field === 'floatingSeats') return floatingSeats ? floatingWords(floatingSeats) : null
   const value = keyType[field] ?? null
   return typeof value === 'object' ? JSON.stringify(value) : value
 }

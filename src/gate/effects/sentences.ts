@@ -209,6 +209,7 @@ const fieldNames: Record<string, string> = {
   price: 'Price',
   updates: 'Updates',
   offlineFiles: 'License files',
+  floatingSeats: 'Floating seats',
 }
 
 type Scalar = string | number | boolean | null

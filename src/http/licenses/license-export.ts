@@ -36,6 +36,7 @@ const columns: Record<string, (license: License) => Cell> = {
   startsWith: ({ startsWith }) => startsWith && JSON.stringify(startsWith),
   graceUntil: ({ graceUntil }) => graceUntil,
   suspendedAt: ({ suspendedAt }) => suspendedAt,
+  floatingSeats: ({ floatingSeats }) => floatingSeats && JSON.stringify(floatingSeats),
 }
 
 const formats = {

@@ -11,6 +11,7 @@ import { Slug } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { momentOut } from '../schemas.ts'
 import { entitlementValuesOut } from './entitlement-values.ts'
+import { seatPolicyShape, seatPolicyShown } from './seats.ts'
 
 /** Its status at a moment. */
 export const licenseStatus = z.enum(licenseStatuses).meta({
@@ -42,6 +43,7 @@ const License = z.object({
   status: licenseStatus,
   quantity: z.int(),
   deviceLimit: z.int().nullable(),
+  ...seatPolicyShape,
   seatsUsed: z.int(),
   entitlements: z.array(z.string()),
   entitlementValues: entitlementValuesOut.optional(),
@@ -155,6 +157,7 @@ export function licenseAloneView(
     status: statusAt(license, now),
     quantity: license.quantity,
     deviceLimit: license.deviceLimit,
+    ...seatPolicyShown(license.floating),
     seatsUsed: license.seatsUsed,
     expiresAt: license.expiresAt,
     ...(license.startsWith && { startsWith: license.startsWith }),

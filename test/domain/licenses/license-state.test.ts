@@ -46,6 +46,8 @@ const issued = {
   freedByCustomerAt: [],
   deviceSubjects: [],
   filesByDay: null,
+  floating: null,
+  lastFence: 0,
   seatsUsed: 0,
   seats: new Map(),
 }
@@ -56,6 +58,7 @@ const activeSince = (deviceId: Parameters<typeof device>[0], since: string): Sea
   inTwoPlacesAt: null,
   givenName: null,
   files: null,
+  fence: null,
   status: 'active',
   activatedAt: since,
   deactivatedAt: null,

@@ -14,7 +14,14 @@ import { answer, errors } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { requireProduct } from './products.ts'
-import { keyTypeChange, keyTypeChangeFrom, keyTypeFrom, keyTypeIn, keyTypeOut } from './schemas.ts'
+import {
+  keyTypeChange,
+  keyTypeChangeFrom,
+  keyTypeFrom,
+  keyTypeIn,
+  keyTypeOut,
+  keyTypeView,
+} from './schemas.ts'
 
 const path = '/v1/products/:productId/key-types'
 
@@ -53,7 +60,7 @@ function listRoute(app: ZodApp, ports: Ports<'findProduct'>): void {
     },
     async (request) => {
       const product = await requireProduct(ports, callerIn(request).tenantId, request.params.productId)
-      return { keyTypes: [...product.keyTypes] }
+      return { keyTypes: product.keyTypes.map(keyTypeView) }
     },
   )
 }
@@ -87,7 +94,7 @@ function addRoute(
       const own = runPorts(request, ports)
       const product = await addKeyType(own, tenantId, productId, keyType, runOriginOf(request))
       void reply.code(201)
-      return { created: requireKeyType(product, keyType.keyTypeId) }
+      return { created: keyTypeView(requireKeyType(product, keyType.keyTypeId)) }
     },
   )
 }
@@ -123,7 +130,7 @@ function changeRoute(app: ZodApp, ports: Ports<'execute' | 'findProduct' | 'now'
       }
       const change = keyTypeChangeFrom(fields)
       const product = await changeKeyType(ports, tenantId, productId, keyTypeId, change, originOf(request))
-      return { updated: requireKeyType(product, keyTypeId) }
+      return { updated: keyTypeView(requireKeyType(product, keyTypeId)) }
     },
   )
 }

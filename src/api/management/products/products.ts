@@ -13,7 +13,7 @@ import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { answerPage } from '../page.ts'
-import { keyTypeFrom, productChange, productIn, productOut, settingsFrom } from './schemas.ts'
+import { keyTypeFrom, keyTypeView, productChange, productIn, productOut, settingsFrom } from './schemas.ts'
 
 export const oneProduct = z.object({ product: productOut })
 const onlyProductId = z.strictObject({ productId: SlugInPath })
@@ -24,7 +24,7 @@ export function productView({
   testKeys: ___,
   ...product
 }: PresentProduct): z.infer<typeof productOut> {
-  return { ...product, keyTypes: [...product.keyTypes] }
+  return { ...product, keyTypes: product.keyTypes.map(keyTypeView) }
 }
 
 /** @throws Problem 404 for an unknown product and for another tenant's */

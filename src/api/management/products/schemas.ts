@@ -8,6 +8,7 @@ import {
   Entitlements,
   EntitlementValues,
   entitlementSet,
+  FloatingSeats,
   GraceSeconds,
   type KeyType,
   OfflineFiles,
@@ -17,6 +18,7 @@ import {
 } from '../../../domain/products/key-type.ts'
 import type { SettingsChange } from '../../../domain/products/product.ts'
 import { Slug, slugOf } from '../../../domain/values.ts'
+import { seatPolicy, seatPolicyShape, seatPolicyShown } from '../../../http/licenses/seats.ts'
 import { invalid } from '../../../http/problem.ts'
 import { momentOut, text } from '../../../http/schemas.ts'
 
@@ -74,6 +76,7 @@ export const keyTypeOut = z
       description: 'For how long a license covers new builds of the app; absent for every build',
     }),
     offlineFiles: offlineFiles.optional(),
+    ...seatPolicyShape,
   })
   .meta({
     id: 'KeyType',
@@ -107,6 +110,14 @@ const keyTypeFields = z.strictObject({
       'For how long after its issue, and after each later payment of its subscription, a license covers new builds of the app; null for every build',
   }),
   offlineFiles,
+  seatPolicy: seatPolicy.meta({
+    description:
+      '`device`: a device keeps its seat until it gives it back; the default. `floating`: it has its seat only as long as it ' +
+      'calls; send `floatingSeats` with it. Licenses keep the policy that they were issued with',
+  }),
+  floatingSeats: FloatingSeats.nullable().meta({
+    description: 'How seats float: makes the policy `floating`; null makes it `device`',
+  }),
 })
 
 export const keyTypeIn = z
@@ -133,13 +144,35 @@ export function keyTypeFrom({ keyTypeId, ...fields }: z.infer<typeof keyTypeIn>)
   return { ...defaultKeyType, ...keyTypeChangeFrom(fields), name: fields.name, keyTypeId: id }
 }
 
-/** A price that was typed is unverified; it replaces the verified one. */
+/** A key type as responses show it. */
+export const keyTypeView = ({ floatingSeats, ...keyType }: KeyType): z.infer<typeof keyTypeOut> => ({
+  ...keyType,
+  ...seatPolicyShown(floatingSeats),
+})
+
+/** @throws Problem 400 when the policy and how seats float contradict each other */
+function floatingSeatsIn({
+  seatPolicy: policy,
+  floatingSeats,
+}: Pick<z.infer<typeof keyTypeChange>, 'seatPolicy' | 'floatingSeats'>): FloatingSeats | null | undefined {
+  if (policy === 'floating' && !floatingSeats)
+    throw invalid('seatPolicy floating needs to know how seats float; send floatingSeats with it')
+  if (policy === 'device' && floatingSeats)
+    throw invalid('seatPolicy device and floatingSeats contradict each other; send one of them')
+  return policy === 'device' ? null : floatingSeats
+}
+
+/**
+ * A price that was typed is unverified; it replaces the verified one.
+ * @throws Problem 400 when `seatPolicy` and `floatingSeats` contradict each other
+ */
 export function keyTypeChangeFrom(
   fields: Omit<z.infer<typeof keyTypeChange>, 'keyTypeId'>,
 ): Partial<Omit<KeyType, 'keyTypeId'>> {
-  const { entitlements, fallbackEntitlements, price, ...rest } = fields
+  const { entitlements, fallbackEntitlements, price, seatPolicy, floatingSeats, ...rest } = fields
   return defined({
     ...rest,
+    floatingSeats: floatingSeatsIn({ seatPolicy, floatingSeats }),
     entitlements: entitlements && entitlementSet(entitlements),
     fallbackEntitlements: fallbackEntitlements && entitlementSet(fallbackEntitlements),
     price: price && {

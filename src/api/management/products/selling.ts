@@ -8,7 +8,7 @@ import { answer, errors, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { oneProduct, productView, requireProduct } from './products.ts'
-import { keyTypeOut } from './schemas.ts'
+import { keyTypeOut, keyTypeView } from './schemas.ts'
 
 const onlyProductId = z.strictObject({ productId: SlugInPath })
 
@@ -164,7 +164,7 @@ function verifyPricesRoute(
       const { tenantId } = callerIn(request)
       const before = await requireProduct(ports, tenantId, request.params.productId)
       const { product, skipped } = await verifyPrices(ports, before, originOf(request))
-      return { keyTypes: [...product.keyTypes], skipped }
+      return { keyTypes: product.keyTypes.map(keyTypeView), skipped }
     },
   )
 }

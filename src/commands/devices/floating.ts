@@ -1,0 +1,86 @@
+import { findSeats } from '../../../projections/licenses/seats.ts'
+import type { RanOut } from '../../domain/licenses/floating.ts'
+import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
+import type { Seat } from '../../domain/licenses/seats.ts'
+import type { FloatingSeats } from '../../domain/products/key-type.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { Ports } from '../../ports.ts'
+import type { LicenseOfSeats } from '../../seats/seat-ends.ts'
+import { stateOf } from '../licenses/licenses.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
+
+/** A floating seat that is taken until its end, unless its device calls again. */
+export type FloatingSeat = { deviceId: string; fence: number; endsAt: string }
+
+/** What a taking goes by: the seats that ran out, and whether the license that was found before may be outdated. */
+export type Taking = { ranOut: readonly RanOut[]; isStale: boolean }
+
+/** How often a taking is repeated whose own seat runs out at that moment. */
+const takings = 3
+
+/**
+ * Takes a seat of a license for a device and, if the seat floats, sets its end. A seat that ran out is free from the moment on at
+ * which it is needed, whenever that is recorded. After a crash between the append and the first end of the seat, the end is set when the
+ * seat is next looked at.
+ * @param take activates the device
+ * @returns what was taken; `floating` is undefined for a seat that lasts until it is given back
+ * @throws Refusal `seat_lost` when the seat ran out again and again meanwhile; what `take` refuses
+ */
+export async function takeSeat<Taken extends { license: IssuedLicense }>(
+  ports: Ports<'seatEnds'>,
+  { licenseId, floating }: Pick<IssuedLicense, 'licenseId' | 'floating'>,
+  take: (taking: Taking) => Promise<Taken>,
+  seatIn: (taken: Taken) => Seat | undefined,
+): Promise<Taken & { floating: FloatingSeat | undefined }> {
+  if (floating === null) return { ...(await take({ ranOut: [], isStale: false })), floating: undefined }
+  for (let taking = 0; taking < takings; taking++) {
+    const ranOut = await ports.seatEnds.passed(licenseId, floating.seatSeconds)
+    const isStale = taking > 0 || ranOut.length > 0
+    const taken = await take({ ranOut, isStale }).catch((error: unknown) => {
+      // Another call may have seen a seat run out just before this one looked; it is free for either of them.
+      if (taking === 0 && error instanceof Refusal && error.code === 'seat_limit_reached') return undefined
+      throw error
+    })
+    const seat = taken && seatIn(taken)
+    const kept = seat && (await keepSeat(ports, { licenseId, floating }, seat))
+    if (taken && kept) return { ...taken, floating: kept }
+  }
+  throw new Refusal('seat_lost')
+}
+
+/**
+ * Keeps a floating seat for one more time of its own, unless it ran out.
+ * @returns undefined when it did
+ */
+export async function keepSeat(
+  { seatEnds }: Ports<'seatEnds'>,
+  { licenseId, floating: { seatSeconds } }: { licenseId: string; floating: FloatingSeats },
+  { deviceId, fence }: Pick<Seat, 'deviceId' | 'fence'>,
+): Promise<FloatingSeat | undefined> {
+  if (fence === null) return undefined
+  const endsAt = await seatEnds.keep({ licenseId, deviceId, fence, seatSeconds })
+  return endsAt === undefined ? undefined : { deviceId, fence, endsAt }
+}
+
+/**
+ * Records the floating seats of a license that ran out. They were free before; from now on everyone can read it, and the devices
+ * do not count for the plan any more.
+ * @throws Refusal `license_not_found`
+ */
+export async function endSeats(
+  ports: Ports<'db' | 'execute' | 'now' | 'seatEnds'>,
+  { tenantId, licenseId, seatSeconds }: LicenseOfSeats,
+  origin: Origin,
+): Promise<void> {
+  const ranOut = await ports.seatEnds.passed(licenseId, seatSeconds)
+  if (ranOut.length === 0) return
+  const at = momentOf(ports)
+  const deviceIds = ranOut.map(({ deviceId }) => deviceId)
+  await ports.execute(licenses, licenseId, { type: 'EndSeats', ranOut, at }, causeOf(origin, at), {
+    read: async () => {
+      const found = await findSeats(ports.db, { tenantId, licenseId }, deviceIds)
+      if (!found) throw new Refusal('license_not_found')
+      return stateOf(found)
+    },
+  })
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import type { FloatingSeat } from '../../commands/devices/floating.ts'
+import { unixSeconds } from '../../domain/licenses/expiry.ts'
+import { FloatingSeats } from '../../domain/products/key-type.ts'
+
+/** Names a floating seat, so that a device which was cut off cannot mean that of its successor. */
+export const fence = z.int().min(1).optional().meta({
+  description:
+    'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
+  example: 7,
+})
+
+/** What an answer says of a floating seat. */
+export const seatShape = {
+  seat: z
+    .object({
+      id: z.string().meta({
+        description: 'The device that has the seat, by the id that it is called with',
+        example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
+      }),
+      fence: z.int().meta({ description: 'Rises with each taking of a seat of the license', example: 7 }),
+      ends_at: z.int().meta({
+        description: 'Until when the seat is kept without another call, in Unix seconds',
+        example: 1_795_254_000,
+      }),
+    })
+    .optional()
+    .meta({
+      description: 'The floating seat of the device; absent for one that lasts until it is given back',
+    }),
+}
+
+/** @param id by which the device is called */
+export const seatShown = (id: string, floating: FloatingSeat | undefined) =>
+  floating === undefined ? {} : { seat: { id, fence: floating.fence, ends_at: unixSeconds(floating.endsAt) } }
+
+export const seatPolicy = z.enum(['device', 'floating']).meta({
+  description:
+    '`device`: a device keeps its seat until it gives it back. `floating`: it has its seat only as long as it calls, as ' +
+    '`floatingSeats` says. Absent means `device`',
+  example: 'floating',
+})
+
+/** The fields of a key type and of a license about how their seats float. */
+export const seatPolicyShape = {
+  seatPolicy: seatPolicy.optional(),
+  floatingSeats: FloatingSeats.optional().meta({
+    description: 'How its seats float; absent where a device keeps its seat',
+  }),
+}
+
+export const seatPolicyShown = (floatingSeats: FloatingSeats | null | undefined) =>
+  floatingSeats ? { seatPolicy: 'floating' as const, floatingSeats } : {}
