@@ -12,7 +12,7 @@ type KeptSeat = { licenseId: string; deviceId: string; fence: number; seatSecond
  */
 export type SeatEnds = {
   /**
-   * Moves the end of a seat. Calls of one moment share a commit.
+   * Moves the end of a seat: it lasts for one period from now. Calls of one moment share a commit.
    * @returns the new end, in the format of the log; undefined when the seat ran out, or its device took another since
    */
   keep(seat: KeptSeat): Promise<string | undefined>
@@ -22,7 +22,7 @@ export type SeatEnds = {
   licensesWithPassed(most: number, except: readonly string[]): Promise<LicenseOfSeats[]>
   /**
    * Notes that calls of devices can be answered. After a time in which they could not, each seat that lasted until then
-   * lasts for one more time of its own.
+   * lasts for one more period.
    */
   noteRunning(): Promise<void>
 }

@@ -124,7 +124,7 @@ test('calls of one moment, also about one seat, are each answered', async () => 
   expect(ends.map((end) => end !== undefined)).toStrictEqual([true, true, true, true, false])
 })
 
-test('after a time in which no process ran, each seat that lasted until then lasts for a whole time', async () => {
+test('after a time in which no process ran, each seat that lasted until then lasts for a whole period', async () => {
   const licenseId = await licenseWith(1, 2)
   await keep(licenseId, 1)
   await goBy(licenseId, '700 seconds')

@@ -1,6 +1,6 @@
 -- Until when each floating seat lasts. A call of its device moves the end, thousands of times a second, so ends are no
 -- events: the log records that a seat was taken, given back or ran out, and cannot give these rows back. A seat without a row
--- lasts for one more time of its own, from when it is first looked at.
+-- lasts for one more period, from when it is first looked at.
 create table usage.seat_ends (
   license_id text not null,
   device_id text not null,

@@ -49,7 +49,7 @@ export async function takeSeat<Taken extends { license: IssuedLicense }>(
 }
 
 /**
- * Keeps a floating seat for one more time of its own, unless it ran out.
+ * Keeps a floating seat for one more period, unless it ran out.
  * @returns undefined when it did
  */
 export async function keepSeat(

@@ -97,8 +97,16 @@ export const FloatingSeats = z.strictObject({
   }),
   overdraft: z
     .union([
-      z.strictObject({ seats: z.int().min(1).max(100_000) }),
-      z.strictObject({ share: z.number().gt(0).max(1) }),
+      z.strictObject({
+        seats: z
+          .int()
+          .min(1)
+          .max(100_000)
+          .meta({ description: 'How many seats above the limit', example: 2 }),
+      }),
+      z.strictObject({
+        share: z.number().gt(0).max(1).meta({ description: 'A share of the limit', example: 0.1 }),
+      }),
     ])
     .nullable()
     .meta({
