@@ -33,7 +33,8 @@ export function serverSettings(socketDirectory: string, durability: Durability):
     synchronous_commit: durable,
     full_page_writes: durable,
     shared_buffers: `${durability === 'full' ? sharedBuffersMiB() : minBuffersMiB}MB`,
-    max_connections: 100,
+    // The servers of all tests that run at once share one.
+    max_connections: durability === 'full' ? 100 : 400,
     // Containers often have a /dev/shm of 64 MB, and its contents outlive a killed server.
     dynamic_shared_memory_type: 'mmap',
     timezone: 'UTC',
