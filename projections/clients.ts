@@ -16,6 +16,8 @@ export type ClientProduct = {
   trialDurationDays: number | undefined
   /** How many components of a device must be equal; null for most of them. */
   componentsAtLeast: number | null
+  /** Whether leases name the holder of the license. */
+  leaseHolder: boolean
   /** When `freeTierEnabled` or `trialDurationDays` last changed. */
   clientSettingsSince: string
 }
@@ -44,6 +46,7 @@ export type ClientColumns = {
   free_tier_enabled: boolean
   trial_duration_days: number | null
   components_at_least: number | null
+  lease_holder: boolean
   client_settings_since: string
   kid: string | null
   secret_name: string
@@ -74,7 +77,7 @@ export function createClientLookup(db: Pool): FindClient {
 export const clientColumns = `
   n.status as tenant_status, n.plan, c.key_hash as sdk_key_hash,
   case when n.stream is not null then exists (select from parked where stream = n.stream) end as tenant_uncertain,
-  p.lease_seconds, p.free_tier_enabled, p.trial_duration_days, p.components_at_least,
+  p.lease_seconds, p.free_tier_enabled, p.trial_duration_days, p.components_at_least, p.lease_holder,
   p.client_settings_since,
   s.kid, s.secret_name, s.signs_from`
 
@@ -136,6 +139,7 @@ function productFrom(row: ClientColumns): ClientProduct | undefined {
     freeTierEnabled: row.free_tier_enabled,
     trialDurationDays: row.trial_duration_days ?? undefined,
     componentsAtLeast: row.components_at_least,
+    leaseHolder: row.lease_holder,
     clientSettingsSince: row.client_settings_since,
   }
 }

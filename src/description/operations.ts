@@ -99,6 +99,10 @@ export const operations = {
         kind: 'flag',
         help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
       },
+      leaseHolder: {
+        kind: 'flag',
+        help: 'Whether `lease2` and license files name the holder of the license, so that an app can show whom it is licensed to; absent means no',
+      },
       keyTypes: { kind: 'json', help: 'Its key types; one named `default` when absent' },
     },
     dryRun: true,
@@ -173,6 +177,10 @@ export const operations = {
       customerFiles: {
         kind: 'flag',
         help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      },
+      leaseHolder: {
+        kind: 'flag',
+        help: 'Whether `lease2` and license files name the holder of the license, so that an app can show whom it is licensed to; absent means no',
       },
     },
     dryRun: true,

@@ -25,6 +25,8 @@ export type Lease2 = {
   expiresAt: number
   /** When the license itself ends; null for a perpetual one. */
   licenseExpiresAt: number | null
+  /** Whom it is licensed to; null where the product does not name them. */
+  holder: { name: string | null; email: string | null } | null
   /** The license covers builds of the app until then; null for every build. */
   updatesUntil: number | null
   /** Rises with every statement: of two about the same instance, the one with the higher serial is newer. */
@@ -126,9 +128,16 @@ function leaseFrom(kid: string, claims: Record<string, unknown>): Lease2 | undef
     expiresAt,
     licenseExpiresAt,
     updatesUntil,
+    holder: holderFrom(claims.holder),
     serial,
     file: isText(file) && isText(nonce) ? { id: file, nonce } : null,
   }
+}
+
+function holderFrom(value: unknown): Lease2['holder'] {
+  if (!isRecord(value)) return null
+  const [name, email] = [value.name, value.email].map((part) => (isText(part) ? part : null))
+  return name || email ? { name: name ?? null, email: email ?? null } : null
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''

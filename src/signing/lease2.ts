@@ -1,6 +1,7 @@
 import { unixSeconds } from '../domain/licenses/expiry.ts'
 import type { SeatFile } from '../domain/licenses/seat-files.ts'
 import type { SaidOfMachine } from '../vault/device-hashing.ts'
+import type { Person } from '../vault/subjects.ts'
 import { type LeaseFacts, leaseTimes } from './lease.ts'
 import { signStatement, timeOf } from './paseto.ts'
 import type { ActiveKey, Signer } from './signer.ts'
@@ -10,6 +11,8 @@ export type Lease2Facts = LeaseFacts & {
   licenseId: string
   device: SaidOfMachine | undefined
   license: { updatesUntil: string | null }
+  /** Whom it is licensed to; undefined where the product does not name them. */
+  holder?: Person | undefined
   /** For a license file: its own id, times and serial, and the nonce of the request that it answers. */
   file?: Pick<SeatFile, 'fileId' | 'nonce' | 'serial' | 'issuedAt' | 'endsAt'> | undefined
 }
@@ -28,7 +31,7 @@ export async function signLease2(
   facts: Lease2Facts,
   now: string,
 ): Promise<string> {
-  const { tenantId, productId, license, device, file } = facts
+  const { tenantId, productId, license, device, holder, file } = facts
   const { issued, expires } = file
     ? { issued: unixSeconds(file.issuedAt), expires: unixSeconds(file.endsAt) }
     : leaseTimes(facts, now)
@@ -48,6 +51,7 @@ export async function signLease2(
       ...facts.values,
     },
     license_expires_at: license.expiresAt === null ? null : timeOf(Date.parse(license.expiresAt) / 1000),
+    ...(holder && { holder: { name: holder.name, email: holder.email } }),
     ...(license.updatesUntil !== null && { updates_until: timeOf(Date.parse(license.updatesUntil) / 1000) }),
   }
   return signStatement(signer, tenantId, key, claims, `keyledger:lease2:${tenantId}:${productId}`)

@@ -53,6 +53,7 @@ create table products (
   free_tier_enabled boolean not null,
   trial_duration_days int,
   components_at_least int,
+  lease_holder boolean not null,
   expiring_days int[],
   key_recovery boolean not null,
   key_period int not null,

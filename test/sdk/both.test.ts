@@ -24,7 +24,8 @@ const other: LeasedDevice = {
 const lease = (more: Partial<LeaseOfToken> = {}): LeaseOfToken => ({
   ...{ kid: 'k', token: 't', licenseId: 'lic_1', licenseKeyHash: 'h', instanceId: 'ins_1', device: mill },
   ...{ status: 'active', entitlements: ['online'], values: {}, issuedAt: now - 50, notBefore: 0 },
-  ...{ expiresAt: now + 100, licenseExpiresAt: null, updatesUntil: null, serial: 2, file: null },
+  ...{ expiresAt: now + 100, licenseExpiresAt: null, updatesUntil: null, holder: null },
+  ...{ serial: 2, file: null },
   ...more,
 })
 const file = (more: Partial<LeaseOfToken> = {}): LeaseOfToken =>

@@ -10,11 +10,13 @@ import type { LicenseStatus } from '../../domain/licenses/status.ts'
 import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
+import { namedHolder } from '../../signing/holder.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
 import { signLease2 } from '../../signing/lease2.ts'
 import { type SignedRefusal, signRefusal } from '../../signing/refusal.ts'
 import { SigningFailed } from '../../signing/signer.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
+import type { Person } from '../../vault/subjects.ts'
 import { activeKeyFor, type SettingsRequest } from './settings.ts'
 
 type Leased = Entitling & {
@@ -53,7 +55,7 @@ export async function requireLeases(
  * @throws Problem 500 when the tenant's signing key cannot be used
  */
 export async function leaseFor(
-  ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
+  ports: Ports<'execute' | 'findLicenseById' | 'now' | 'randomBytes' | 'secrets' | 'signer' | 'subjects'>,
   asking: SettingsRequest,
   leased: Leased,
   { licenseId, keyHash, instanceId, status, version, device, floating }: Held,
@@ -70,10 +72,24 @@ export async function leaseFor(
   try {
     const key = await activeKeyFor(ports, asking)
     if (version === 1) return { lease: await signLease(ports.signer, key, facts, now), ...beside }
-    return { lease2: await signLease2(ports.signer, key, { ...facts, licenseId, device }, now), ...beside }
+    const holder = product.leaseHolder ? await holderOf(ports, tenantId, licenseId) : undefined
+    return {
+      lease2: await signLease2(ports.signer, key, { ...facts, licenseId, device, holder }, now),
+      ...beside,
+    }
   } catch (err) {
     return refuse(err, asking)
   }
+}
+
+/** Only products that name the holder pay for the look-up. */
+async function holderOf(
+  ports: Ports<'findLicenseById' | 'subjects'>,
+  tenantId: string,
+  licenseId: string,
+): Promise<Person | undefined> {
+  const found = await ports.findLicenseById(licenseId)
+  return found && namedHolder(ports, tenantId, found.license.holder)
 }
 
 const secondsLeft = ({ endsAt }: FloatingSeat, now: string): number =>

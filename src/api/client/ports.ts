@@ -8,6 +8,7 @@ export type ClientPorts = Ports<
   | 'findForInstanceValidate'
   | 'findInstall'
   | 'findInstance'
+  | 'findLicenseById'
   | 'findProduct'
   | 'installs'
   | 'keyHashing'
@@ -23,6 +24,7 @@ export type ClientPorts = Ports<
   | 'secrets'
   | 'signSettings'
   | 'signer'
+  | 'subjects'
   | 'telemetry'
   | 'usage'
 >

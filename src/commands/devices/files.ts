@@ -11,6 +11,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { armored } from '../../signing/armor.ts'
 import { type DeviceRequest, readRelease, readRequest } from '../../signing/device-statements.ts'
+import { namedHolder } from '../../signing/holder.ts'
 import { signLease2 } from '../../signing/lease2.ts'
 import { planOf, seating } from '../cross-stream/plan-capacity.ts'
 import { requireLicense } from '../licenses/licenses.ts'
@@ -30,6 +31,7 @@ export type FilePorts = Ports<
   | 'randomBytes'
   | 'secrets'
   | 'signer'
+  | 'subjects'
   | 'usage'
 >
 
@@ -105,6 +107,7 @@ export async function issueFile(
     license,
     leaseSeconds: 0,
     device: said,
+    holder: allowed.leaseHolder ? await namedHolder(ports, tenantId, license.holder) : undefined,
     file,
   }
   const token = await signLease2(ports.signer, key, facts, at)
@@ -178,11 +181,13 @@ export const allowFiles = async (ports: Ports<'findProduct'>, license: IssuedLic
 async function rulesFor(
   { findProduct }: Ports<'findProduct'>,
   { tenantId, productId, keyTypeId, floating }: IssuedLicense,
-): Promise<{ rules: OfflineFiles; atLeast: number | null } | undefined> {
+): Promise<{ rules: OfflineFiles; atLeast: number | null; leaseHolder: boolean } | undefined> {
   if (floating !== null) return undefined
   const product = await findProduct(tenantId, productId)
   const rules = product && findKeyType(product, keyTypeId)?.offlineFiles
-  return rules ? { rules, atLeast: product.settings.deviceMatch?.atLeast ?? null } : undefined
+  if (!rules) return undefined
+  const { deviceMatch, leaseHolder = false } = product.settings
+  return { rules, atLeast: deviceMatch?.atLeast ?? null, leaseHolder }
 }
 
 function madeFor(license: License, nonce: string): { license: IssuedLicense; seat: Seat; file: SeatFile } {

@@ -115,6 +115,11 @@ const customerFields = (form: FilledForm): Html => html`<div class="stack">
     label: 'Customers may get license files',
     hint: 'In the portal, for machines without a network, where the key type allows license files.',
   })}
+  ${checkField(form, {
+    name: 'leaseHolder',
+    label: 'Apps learn whom they are licensed to',
+    hint: 'Leases of the second version and license files name the license holder.',
+  })}
 </div>`
 
 const refunds = [

@@ -39,6 +39,7 @@ const settingsFields = {
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
   customerFiles: checked,
+  leaseHolder: checked,
 }
 
 /** A new product with its first key type. */
@@ -110,11 +111,13 @@ export const customerRules = (form: {
   expiringDays: readonly number[]
   customerKeyReplacement: boolean
   customerFiles: boolean
+  leaseHolder: boolean
 }) => ({
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
   expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
   customerFiles: form.customerFiles || undefined,
+  leaseHolder: form.leaseHolder || undefined,
 })
 
 /** The form of a new product. */
@@ -144,6 +147,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
     expiringDays: settings.expiringNotice?.days.join(', ') ?? '',
     customerFiles: settings.customerFiles ? 'on' : '',
+    leaseHolder: settings.leaseHolder ? 'on' : '',
     seen: updatedAt,
   })
 }

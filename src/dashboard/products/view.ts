@@ -108,6 +108,7 @@ export function productView(
           'In the portal',
           `${seatFreesOf(settings)} devices in 30 days${settings.customerKeyReplacement ? ', new keys' : ''}${settings.customerFiles ? ', license files' : ''}`,
         ],
+        ['Holder in leases', settings.leaseHolder ? 'named' : 'not named'],
         ['Created', dayOf(createdAt)],
       ])}
     </div>

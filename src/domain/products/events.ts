@@ -101,6 +101,14 @@ export const ProductSettings = z.strictObject({
       example: false,
     })
     .optional(),
+  leaseHolder: z
+    .boolean()
+    .meta({
+      description:
+        'Whether `lease2` and license files name the holder of the license, so that an app can show whom it is licensed to; absent means no',
+      example: false,
+    })
+    .optional(),
 })
 export type ProductSettings = z.infer<typeof ProductSettings>
 

@@ -88,7 +88,12 @@ function ofLease(
 ): Bare {
   const { entitlements, expiresAt: until } = lease
   // A lease of the first version says less.
-  const { values = {}, updatesUntil = null, licenseExpiresAt = said.expiresAt }: Partial<LeaseOfToken> = lease
+  const {
+    values = {},
+    updatesUntil = null,
+    licenseExpiresAt = said.expiresAt,
+    holder,
+  }: Partial<LeaseOfToken> = lease
   const allowed = { entitlements, values }
   if (time > until) return { status: 'expired', of: by, at: until, allowed, freeTier }
   if (updatesUntil !== null && builtAt !== undefined && builtAt > updatesUntil) {
@@ -97,7 +102,7 @@ function ofLease(
   const isActive = lease.status === 'active'
   const isInGrace = by === 'lease' && isActive && licenseExpiresAt !== null && time >= licenseExpiresAt
   const graceUntil = isInGrace && { graceUntil: said.graceUntil ?? until }
-  const granted = { by, until, ...allowed, licenseExpiresAt, ...graceUntil }
+  const granted = { by, until, ...allowed, licenseExpiresAt, ...(holder && { holder }), ...graceUntil }
   const kind = isActive ? 'licensed' : 'fallback'
   return failing ? { status: 'offline', license: kind, ...granted } : { status: kind, ...granted }
 }

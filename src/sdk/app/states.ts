@@ -23,6 +23,8 @@ type Granted = Allowed & {
   until: number
   /** When the license itself ends, for display; null when it does not. */
   licenseExpiresAt: number | null
+  /** Whom it is licensed to, for display; absent where the product does not name them. */
+  holder?: { name: string | null; email: string | null }
   /**
    * While the license goes on after its end: until when, as the server has said, or else at least. Like `licenseExpiresAt` for
    * display: what the app may do ends with `until`.

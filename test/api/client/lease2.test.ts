@@ -4,9 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { eraseSubject } from '../../../src/commands/customers/erasure.ts'
 import { type Keyset, licenseKeyHash, verifyLease2 } from '../../../src/sdk/index.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
-import { beginning } from '../../harness/ledger.ts'
+import { beginning, origin } from '../../harness/ledger.ts'
 import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
 import { makeProduct, mint } from '../../http/samples.ts'
 
@@ -66,6 +67,7 @@ describe('a lease of the second version', () => {
         expiresAt: begin + 604_800,
         licenseExpiresAt: null,
         updatesUntil: null,
+        holder: null,
         serial: expect.any(Number) as unknown,
         file: null,
       },
@@ -75,6 +77,27 @@ describe('a lease of the second version', () => {
       ok: false,
       reason: 'another_device',
     })
+  })
+  test('names the holder where the product says so, until the person is erased', async () => {
+    const { tenantId, token } = tenant
+    await makeProduct(api.ask, token, 'named', { keyTypes: [{ name: 'Pro' }], leaseHolder: true })
+    const { licenseKey } = await mint(api.ask, token, 'named', { email: 'ada@example.com', name: 'Ada' })
+    const named = appOf(api.ask, { tenantId, productId: 'named' }, await sdkKeyOf(api.ledger, tenantId))
+    const first = await named.post('activate', {
+      license_key: licenseKey,
+      instance_name: 'PC',
+      lease_version: 2,
+    })
+    const { instance_id } = Leased.parse(first.body)
+    const validate = () => named.post('validate', { license_key: licenseKey, instance_id, lease_version: 2 })
+    const claimsOf = ({ body }: Answer) =>
+      Buffer.from(Leased.parse(body).lease2.split('.')[2] ?? '', 'base64url').toString('latin1')
+    for (const answer of [first, await validate()])
+      expect(claimsOf(answer)).toContain('"holder":{"name":"Ada","email":"ada@example.com"}')
+    const { ports } = api.ledger
+    const subjectId = (await ports.subjects.findSubject(tenantId, 'ada@example.com')) ?? ''
+    await eraseSubject(ports, tenantId, subjectId, origin)
+    expect(claimsOf(await validate())).not.toContain('holder')
   })
   test('ends with its license, has a higher serial each time, and comes with every status', async () => {
     const { licenseKey } = await make('day')
