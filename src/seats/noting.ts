@@ -2,7 +2,7 @@ import { repeat } from '../async/repeat.ts'
 import type { Ports } from '../ports.ts'
 
 /** How often a process that answers devices notes it: a few notes may fail before that counts as an outage. */
-const everyMs = 4000
+const everyMs = 9000
 
 /**
  * Notes again and again that calls of devices can be answered, so that no floating seat runs out because they could not.

@@ -29,8 +29,11 @@ export type SeatEnds = {
 
 export type LicenseOfSeats = { licenseId: string; tenantId: string; seatSeconds: number }
 
-/** Without a note for this long, devices could not be answered. */
-const outageSeconds = 15
+/**
+ * Without a note for this long, devices could not be answered. Half of the shortest period: a device that calls when half of its
+ * period is over does not lose its seat in a shorter outage.
+ */
+const outageSeconds = 30
 /** The end of a seat that is not taken any more is kept for a call that is still under way. */
 const keptAfterEnd = "interval '1 day'"
 
