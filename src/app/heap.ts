@@ -1,14 +1,14 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-/** Two halves of 8 MiB: at 2,000 calls a second it is then collected some ten times a second, instead of two hundred. */
+/** Two halves of 8 MiB. */
 const largestYoungBytes = 16 * 2 ** 20
 
 /**
- * Lets the young generation of the heap grow, but not without limit. At its initial size of a MiB it is collected in the middle
- * of most calls, which costs a twentieth of the processor and moves what is about to end into the old generation;
- * without a limit it takes 64 MiB and more, and no request is faster for it. V8's own limit can only be set by
- * the flags of the process, which is started without any, so the growth is allowed and forbidden after each collection.
+ * Lets the young generation of the heap grow, but not without limit. While it is small it is collected in the middle of most calls,
+ * which moves what is about to end into the old generation; without a limit it takes 64 MiB and more, and no request is
+ * faster for it. V8's own limit can only be set by the flags of the process, which is started without any, so the growth is
+ * allowed and forbidden after each collection.
  * @see https://nodejs.org/api/v8.html#v8setflagsfromstringflags
  */
 export function limitYoungGeneration(): void {
