@@ -162,13 +162,16 @@ const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
   plan_limit: 'plan_limit',
 }
 
+/** What the status `inactive` alone does not say. */
+const reasonsOfInactive: Partial<Record<RefusalCode, RefusedReason>> = {
+  license_suspended: 'suspended',
+  build_not_covered: 'build_not_covered',
+  seat_lost: 'seat_lost',
+}
+
 /** The reason of an activation that the rules refuse; undefined for a refusal that is not a status. */
 export const reasonOfRefusal = (code: RefusalCode): RefusedReason | undefined =>
-  code === 'license_suspended'
-    ? 'suspended'
-    : code === 'build_not_covered' || code === 'seat_lost'
-      ? code
-      : statusOfRefusal(code)
+  reasonsOfInactive[code] ?? statusOfRefusal(code)
 
 /** Whether an activation with this status gives the device a seat. */
 export const isSeating = (status: RuntimeStatus): status is 'active' | 'fallback' =>

@@ -34,6 +34,8 @@ const product = {
       graceSeconds: 10 * 86_400,
       entitlements: ['export', 'sso'],
       fallbackEntitlements: ['export'],
+      seatPolicy: 'floating',
+      floatingSeats: { seatSeconds: 600, overdraft: { share: 0.5 }, scope: 'device' },
     },
   ],
 }
@@ -106,6 +108,7 @@ const kept = [
   'updatesUntil',
   'email',
   'createdAt',
+  'floatingSeats',
 ] as const
 
 const Metadata = z.record(z.string(), z.string())

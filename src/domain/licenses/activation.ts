@@ -1,20 +1,11 @@
 import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
-import {
-  claimOn,
-  type Floating,
-  freedByEnd,
-  isOfFence,
-  mostSeats,
-  type RanOut,
-  seatOf,
-  withoutRanOut,
-} from './floating.ts'
+import { claimOn, type Floating, freedByEnd, isOfFence, mostSeats, type RanOut, seatOf } from './floating.ts'
 import { alsoHeld, identified, identifiedAtFirst } from './identity.ts'
 import type { DeviceClaim } from './marks.ts'
 import { type Why, withReason } from './reasons.ts'
 import { liveFile } from './seat-files.ts'
-import type { Seat, Seats } from './seats.ts'
+import { evolveSeats, type Seat, type Seats } from './seats.ts'
 import { started, type WaitingLicense } from './start.ts'
 import { givesSeats, type Standing, statusAt } from './status.ts'
 import { isCovered, type Updates } from './updates.ts'
@@ -22,7 +13,7 @@ import { isCovered, type Updates } from './updates.ts'
 type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
 
 /** Floating seats whose ends have passed, by the clock that keeps them; absent or empty when none has. */
-type Ends = { ranOut?: readonly RanOut[] }
+type Ends = { ranOut?: readonly RanOut[] | undefined }
 
 export type ActivateDevice = { type: 'ActivateDevice'; at: string } & Device & Build & Ends
 
@@ -86,13 +77,19 @@ export function decideOnDevice(license: Seated, command: DeviceCommand): License
 }
 
 /** A floating seat that ran out is free at the moment when it is needed. */
-export function activated(
+function afterEnds(
   license: Seated,
-  { type: _, builtAt, ranOut = [], ...device }: ActivateDevice,
+  { ranOut = [], at }: Ends & { at: string },
+  seat: (license: Seated) => LicenseEvent[],
 ): LicenseEvent[] {
-  const freed = freedByEnd(license, ranOut, device.at)
-  return [...freed, ...seated(withoutRanOut(license, freed), device, builtAt)]
+  const freed = freedByEnd(license, ranOut, at)
+  return [...freed, ...seat(freed.reduce(evolveSeats, license))]
 }
+
+export const activated = (
+  license: Seated,
+  { type: _, builtAt, ranOut, ...device }: ActivateDevice,
+): LicenseEvent[] => afterEnds(license, { ranOut, at: device.at }, (after) => seated(after, device, builtAt))
 
 function seated(license: Seated, device: Device & { at: string }, builtAt?: string | null): LicenseEvent[] {
   requireSeats(license, device.at, builtAt)
@@ -111,10 +108,8 @@ function requireSeats(license: Seated, at: string, builtAt: string | null = null
 }
 
 /** A device that is recognized keeps its seat, and gives back any other one that it also holds. */
-export function instanceActivated(license: Seated, command: ActivateInstance): LicenseEvent[] {
-  const freed = freedByEnd(license, command.ranOut ?? [], command.at)
-  return [...freed, ...instanceSeated(withoutRanOut(license, freed), command)]
-}
+export const instanceActivated = (license: Seated, command: ActivateInstance): LicenseEvent[] =>
+  afterEnds(license, command, (after) => instanceSeated(after, command))
 
 function instanceSeated(
   license: Seated,

@@ -2,7 +2,7 @@ import type { FloatingSeats } from '../products/key-type.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { recognized } from './identity.ts'
 import type { DeviceClaim } from './marks.ts'
-import { evolveSeats, type Seat, type Seats } from './seats.ts'
+import type { Seat, Seats } from './seats.ts'
 
 /** The seats of a license whose devices come and go, of which each is kept only as long as it is used. */
 export type Floating = {
@@ -32,10 +32,12 @@ export function mostSeats({
   return deviceLimit + ('seats' in overdraft ? overdraft.seats : Math.floor(deviceLimit * overdraft.share))
 }
 
-/**
- * Of seats that ran out, those that are still taken: a device may have given its seat back, or taken another, meanwhile.
- */
-export function freedByEnd({ seats }: Seats, ranOut: readonly RanOut[], at: string): LicenseEvent[] {
+/** Of seats that ran out, those that are still taken: a device may have given its seat back, or taken another, meanwhile. */
+export function freedByEnd(
+  { seats }: Seats,
+  ranOut: readonly RanOut[],
+  at: string,
+): Extract<LicenseEvent, { type: 'DeviceDeactivated' }>[] {
   return ranOut.flatMap(({ deviceId, fence }) => {
     const seat = seats.get(deviceId)
     if (seat?.status !== 'active' || seat.fence !== fence) return []
@@ -43,16 +45,6 @@ export function freedByEnd({ seats }: Seats, ranOut: readonly RanOut[], at: stri
     return [{ type: 'DeviceDeactivated', data: { deviceId, instanceId, ranOut: true, at } }]
   })
 }
-
-/** The license after those seats were freed. */
-export const withoutRanOut = <License extends Seats>(
-  license: License,
-  freed: readonly LicenseEvent[],
-): License =>
-  freed.reduce(
-    (state, event) => (event.type === 'DeviceDeactivated' ? evolveSeats(state, event) : state),
-    license,
-  )
 
 /**
  * Finds the seat of a device, as {@link recognized} does; a process has the one whose id it was given, whatever its machine.

@@ -3,41 +3,11 @@ import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
 import type { OpenedLicense } from '../../commands/licenses/pages.ts'
 import type { LicenseExport } from '../../gate/operations/export-licenses.ts'
-import { type Cell, csvLine } from '../csv.ts'
+import { csvLine } from '../csv.ts'
+import { exportColumns } from './export-columns.ts'
 import { type licenseOut, licenseView } from './license.ts'
 
 type License = z.infer<typeof licenseOut>
-
-/**
- * The columns in this order, each named after its field; new ones come last. Lists are separated by spaces; metadata, the values
- * of entitlements and a term that waits are JSON.
- */
-const columns: Record<string, (license: License) => Cell> = {
-  id: ({ id }) => id,
-  productId: ({ productId }) => productId,
-  keyTypeId: ({ keyTypeId }) => keyTypeId,
-  displayKey: ({ displayKey }) => displayKey,
-  status: ({ status }) => status,
-  quantity: ({ quantity }) => quantity,
-  deviceLimit: ({ deviceLimit }) => deviceLimit,
-  seatsUsed: ({ seatsUsed }) => seatsUsed,
-  entitlements: ({ entitlements }) => entitlements.join(' '),
-  expiresAt: ({ expiresAt }) => expiresAt,
-  email: ({ email }) => email,
-  customerId: ({ customerId }) => customerId,
-  source: ({ source }) => source,
-  saleId: ({ saleId }) => saleId,
-  test: ({ test }) => test,
-  metadata: ({ metadata }) => JSON.stringify(metadata),
-  createdAt: ({ createdAt }) => createdAt,
-  revokedAt: ({ revokedAt }) => revokedAt,
-  updatesUntil: ({ updatesUntil }) => updatesUntil,
-  entitlementValues: ({ entitlementValues }) => entitlementValues && JSON.stringify(entitlementValues),
-  startsWith: ({ startsWith }) => startsWith && JSON.stringify(startsWith),
-  graceUntil: ({ graceUntil }) => graceUntil,
-  suspendedAt: ({ suspendedAt }) => suspendedAt,
-  floatingSeats: ({ floatingSeats }) => floatingSeats && JSON.stringify(floatingSeats),
-}
 
 const formats = {
   ndjson: {
@@ -47,8 +17,8 @@ const formats = {
   },
   csv: {
     contentType: 'text/csv; charset=utf-8; header=present',
-    head: csvLine(Object.keys(columns)),
-    line: (license: License) => csvLine(Object.values(columns).map((cell) => cell(license))),
+    head: csvLine(Object.keys(exportColumns)),
+    line: (license: License) => csvLine(Object.values(exportColumns).map((cell) => cell(license))),
   },
 } as const
 

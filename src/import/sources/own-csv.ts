@@ -1,57 +1,25 @@
 import { z } from 'zod'
 import { boundedJson } from '../../domain/json-bounds.ts'
 import { withoutPrefix } from '../../http/csv.ts'
+import { exportColumns } from '../../http/licenses/export-columns.ts'
 
 type Cells = Readonly<Record<string, string>>
-
-/**
- * What the columns of an export of keyledger become. The others say what follows from its key type, its customer or its sale, and
- * are left out.
- */
-const taken = [
-  'id',
-  'productId',
-  'keyTypeId',
-  'status',
-  'quantity',
-  'deviceLimit',
-  'expiresAt',
-  'email',
-  'metadata',
-  'createdAt',
-  'updatesUntil',
-  'startsWith',
-] as const
-const leftOut = [
-  'displayKey',
-  'seatsUsed',
-  'entitlements',
-  'entitlementValues',
-  'customerId',
-  'source',
-  'saleId',
-  'test',
-  'graceUntil',
-  'suspendedAt',
-  'revokedAt',
-]
-const all = new Set<string>([...taken, ...leftOut])
 
 /** Whether a line is of an export of keyledger, to which its vendor has added the keys: an export has them masked. */
 export const isOwnExport = (cells: Cells): boolean => 'displayKey' in cells && 'keyTypeId' in cells
 
 /** Whether a column is one that an export of keyledger has. */
-export const isOwnColumn = (name: string): boolean => all.has(name)
+export const isOwnColumn = (name: string): boolean => Object.hasOwn(exportColumns, name)
 
 const Metadata = z.record(z.string(), z.string())
 
 /**
- * The fields of a line of an export, by the names of the columns that an import has. An empty cell says there that there is no
- * end and no limit.
+ * The fields of a line of an export, by the names of the columns that an import has. The other columns say what follows from its
+ * key type, its customer or its sale, and are left out. An empty cell says there that there is no end and no limit.
  * @returns undefined when its metadata cannot be read
  */
 export function ownFields(cells: Cells): Record<string, string> | undefined {
-  const text = (name: (typeof taken)[number]) => withoutPrefix(cells[name] ?? '')
+  const text = (name: string) => withoutPrefix(cells[name] ?? '')
   const metadata = Metadata.safeParse(jsonOf(text('metadata') || '{}'))
   if (!metadata.success) return undefined
   const waits = text('startsWith') !== ''
