@@ -18,7 +18,10 @@ export type SeatEnds = {
   keep(seat: KeptSeat): Promise<string | undefined>
   /** Marks and returns the seats of a license that ran out and are not recorded as free yet. */
   passed(licenseId: string, seatSeconds: number): Promise<RanOut[]>
-  /** The licenses with seats that ran out and are not recorded as free yet, and how long their seats last. */
+  /**
+   * The licenses with seats that ran out and are not recorded as free yet, and how long their seats last. Deletes the ends of
+   * seats that nobody has had for a day.
+   */
   licensesWithPassed(most: number, except: readonly string[]): Promise<LicenseOfSeats[]>
   /**
    * Notes that calls of devices can be answered. After a time in which they could not, each seat that lasted until then
@@ -34,7 +37,7 @@ export type LicenseOfSeats = { licenseId: string; tenantId: string; seatSeconds:
  * period is over does not lose its seat in a shorter outage.
  */
 const outageSeconds = 30
-/** The end of a seat that is not taken any more is kept for a call that is still under way. */
+/** The end of a seat that nobody has any more is kept for a call that is still under way. */
 const keptAfterEnd = "interval '1 day'"
 
 export function createSeatEnds(db: Pool): SeatEnds {
@@ -145,6 +148,12 @@ const moveEnds = {
          returning ${setEnds}`,
 }
 
+/** A row of an earlier seat of the device becomes that of the new one; a later one stays. */
+const inPlaceOfEarlier = `
+  on conflict (license_id, device_id) do update
+    set fence = excluded.fence, seat_seconds = excluded.seat_seconds, ends_at = excluded.ends_at, ended = false
+    where e.fence < excluded.fence`
+
 /** Gives seats without a row, or with that of an earlier seat of their device, their first end. */
 const beginEnds = {
   name: 'begin-seat-ends',
@@ -153,9 +162,7 @@ const beginEnds = {
            clock_timestamp() + make_interval(secs => seat_seconds)
          from ${asked}
          order by license_id, device_id, fence desc
-         on conflict (license_id, device_id) do update
-           set fence = excluded.fence, seat_seconds = excluded.seat_seconds, ends_at = excluded.ends_at, ended = false
-           where e.fence < excluded.fence
+         ${inPlaceOfEarlier}
          returning ${setEnds}`,
 }
 
@@ -170,14 +177,13 @@ const passedSql = `
     ) as is_running
   ),
   begun as (
-    insert into usage.seat_ends (license_id, device_id, fence, seat_seconds, ends_at)
+    insert into usage.seat_ends as e (license_id, device_id, fence, seat_seconds, ends_at)
     select d.license_id, d.device_id, d.fence, $2::int, clock_timestamp() + make_interval(secs => $2::int)
-    from devices d left join usage.seat_ends e on e.license_id = d.license_id and e.device_id = d.device_id
-    where d.license_id = $1 and d.status = 'active' and d.fence is not null and (e.fence is null or e.fence < d.fence)
+    from devices d left join usage.seat_ends known
+      on known.license_id = d.license_id and known.device_id = d.device_id
+    where d.license_id = $1 and d.status = 'active' and d.fence is not null and (known.fence is null or known.fence < d.fence)
     order by d.device_id
-    on conflict (license_id, device_id) do update
-      set fence = excluded.fence, seat_seconds = excluded.seat_seconds, ends_at = excluded.ends_at, ended = false
-      where usage.seat_ends.fence < excluded.fence
+    ${inPlaceOfEarlier}
     returning 1
   ),
   locked as (

@@ -6,7 +6,7 @@ import { identifyDevice } from '../../commands/devices/identify.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
-import { isOfFence, isOfMachine } from '../../domain/licenses/floating.ts'
+import { isOfMachine } from '../../domain/licenses/floating.ts'
 import { givesSeats, type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { isCovered } from '../../domain/licenses/updates.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
@@ -239,8 +239,7 @@ async function seatKept(
   if ('problem' in verdict) return verdict
   const { licenseId, license, floatingSeat } = verdict.found
   if (license.floating === null || floatingSeat === undefined) return verdict
-  if (!isOfFence(floatingSeat, fence)) return refused('seat_lost', 'seat_lost')
-  const floating = await keepSeat(ports, { licenseId, floating: license.floating }, floatingSeat)
+  const floating = await keepSeat(ports, { licenseId, floating: license.floating }, floatingSeat, fence)
   return floating ? { ...verdict, floating } : refused('seat_lost', 'seat_lost')
 }
 

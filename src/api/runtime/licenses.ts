@@ -4,7 +4,6 @@ import { activateDevice, deactivateDevice } from '../../commands/devices/devices
 import { type FloatingSeat, keepSeat } from '../../commands/devices/floating.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
-import { isOfFence } from '../../domain/licenses/floating.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import { type Authority, admitAs, type Caller, callerIn, tokenHashIn } from '../../http/authenticate.ts'
 import { runOriginOf, runPorts } from '../../http/idempotency.ts'
@@ -182,9 +181,7 @@ async function seatKept(
     license: { floating },
     fence,
   } = result
-  const kept = isOfFence({ fence }, named)
-    ? await keepSeat(ports, { licenseId, floating }, { deviceId, fence })
-    : undefined
+  const kept = await keepSeat(ports, { licenseId, floating }, { deviceId, fence }, named)
   return {
     verdict: kept ? withSeatKept(verdict, floating, now) : withSeatLost(verdict),
     floating: kept,

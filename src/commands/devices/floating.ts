@@ -1,5 +1,5 @@
 import { findSeats } from '../../../projections/licenses/seats.ts'
-import type { RanOut } from '../../domain/licenses/floating.ts'
+import { isOfFence, type RanOut } from '../../domain/licenses/floating.ts'
 import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import type { FloatingSeats } from '../../domain/products/key-type.ts'
@@ -50,14 +50,16 @@ export async function takeSeat<Taken extends { license: IssuedLicense }>(
 
 /**
  * Keeps a floating seat for one more period, unless it ran out.
- * @returns undefined when it did
+ * @param named the fence of the seat that the device means; undefined for whichever it has
+ * @returns undefined when the seat ran out, or is not the one that the device means
  */
 export async function keepSeat(
   { seatEnds }: Ports<'seatEnds'>,
   { licenseId, floating: { seatSeconds } }: { licenseId: string; floating: FloatingSeats },
   { deviceId, fence }: Pick<Seat, 'deviceId' | 'fence'>,
+  named?: number,
 ): Promise<FloatingSeat | undefined> {
-  if (fence === null) return undefined
+  if (fence === null || !isOfFence({ fence }, named)) return undefined
   const endsAt = await seatEnds.keep({ licenseId, deviceId, fence, seatSeconds })
   return endsAt === undefined ? undefined : { deviceId, fence, endsAt }
 }
