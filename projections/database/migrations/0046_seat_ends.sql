@@ -9,7 +9,7 @@ create table usage.seat_ends (
   seat_seconds int not null,
   -- By the clock of the database, which all processes share.
   ends_at timestamptz not null,
-  -- Its end has passed, and somebody has seen it: from then on no call of its device moves the end.
+  -- Set once a process has found that the end has passed: after that, no call of the device moves it.
   ended boolean not null default false,
   primary key (license_id, device_id)
 ) with (fillfactor = 70);

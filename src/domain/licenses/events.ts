@@ -95,7 +95,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     data: z.strictObject({
       deviceId: z.string().min(1),
       instanceId: z.string().min(1),
-      /** It was not kept until its end; absent when somebody freed it. */
+      /** Set when a floating seat ran out; absent when it was given back or freed. */
       ranOut: z.literal(true).optional(),
       at: Moment,
     }),

@@ -37,7 +37,7 @@ type WithFiles = Seated & FilesOfYear & Pick<LicenseTerms, 'keyHash'>
 /**
  * Makes a file for a device, which takes a seat if it has none. The same request again makes no other file. A new file
  * replaces the device's last one.
- * @throws Refusal `files_off` for floating seats, which nobody may use without calling; `file_request_outdated`,
+ * @throws Refusal `files_off` for a license with floating seats, which need a connection; `file_request_outdated`,
  *   `file_limit_reached`, and what an activation refuses
  */
 export function fileIssued(license: WithFiles, command: IssueFile): LicenseEvent[] {

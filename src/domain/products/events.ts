@@ -74,7 +74,7 @@ export const ProductSettings = z.strictObject({
     })
     .meta({
       description:
-        'When the holder of a license is told by mail that it expires; they are told of the end itself and of failed payments for renewals, too. Absent means not at all',
+        'How many days before its expiry the holder of a license gets an email. They also get one at the end itself, and when the payment for a renewal fails. Absent means no emails',
     })
     .optional(),
   customerSeatFrees: z

@@ -30,7 +30,7 @@ export const licenseFileTools = [
     title: 'Make a license file for a device',
     description:
       'Answers the request that an app made on a device without a network. Returns the file to carry to that device; no ' +
-      'other device accepts it. It takes a seat until the file ends, and nobody can shorten it. The same request gets the ' +
+      'other device accepts it. It takes a seat until it ends, and cannot be made shorter. The same request gets the ' +
       'same file. The key type must allow files: list_key_types shows `offlineFiles`.',
     effect: 'adds',
     repeatable: true,

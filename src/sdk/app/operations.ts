@@ -14,9 +14,9 @@ export type Ports = {
   keeper: Keeper
   place: Place
   enforceSettings: boolean
-  /** What is told of the app and the device with each call. */
+  /** What the app reports of itself and the device with each call. */
   telemetry: object
-  /** What is told of the build to get a lease. */
+  /** What the app reports of its build to get a lease. */
   build: { app_built_at: number | undefined; app_channel: string | undefined }
   identity: Identity
   deviceName: string | undefined

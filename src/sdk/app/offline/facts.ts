@@ -9,7 +9,7 @@ import { readWithdrawn, type Withdrawn } from './withdrawn.ts'
 
 /** What an app has to remember of license files. What was signed is verified whenever it is read. */
 export type OfflineFacts = {
-  /** The seed of the device's own key, in hex: whoever has it can give the device's file back. */
+  /** The seed of the device's own signing key, in hex. Whoever has it can give the device's license file back. */
   seed: string
   /** The public part of that key, base64url. */
   deviceKey: string
