@@ -4,7 +4,6 @@
  */
 import { describe, expect, test } from 'vitest'
 import type { LicenseEvent, SoldTerms } from '../../../src/domain/licenses/events.ts'
-import type { DesiredState } from '../../../src/domain/licenses/following.ts'
 import {
   absentLicense,
   decideLicense,
@@ -19,6 +18,7 @@ import {
   device,
   end,
   expired,
+  followSale,
   later,
   minted,
   nextEnd,
@@ -163,20 +163,6 @@ describe('a suspension', () => {
 
 const sold = { keyTypeId: 'pro', quantity: 1, expiresAt: end }
 const sale = minted({ source: 'sale', saleId: 'cs_1' })
-const follow = (own: Partial<DesiredState>): LicenseCommand => ({
-  type: 'FollowSale',
-  saleId: 'cs_1',
-  through: 1,
-  refunded: [],
-  unpaid: null,
-  keepRefunded: false,
-  expiresAt: undefined,
-  isRenewed: false,
-  hasEnded: false,
-  terms: null,
-  at: later,
-  ...own,
-})
 const followed = (own: Partial<SoldTerms> = {}, through = 1): LicenseEvent => ({
   type: 'SaleFollowed',
   data: { saleId: 'cs_1', through, sold: { ...sold, ...own }, at: later },
@@ -202,17 +188,17 @@ describe('an edited license whose sale', () => {
 
   test('entitles to the same as before keeps what its vendor gave it', () => {
     const given1 = given(sale, edited({ ...team, expiresAt: longAfter }, sold))
-    given1.when(follow({ expiresAt: end, terms: pro })).expectEvents([followed()])
-    given1.when(follow({})).expectEvents([followed()])
+    given1.when(followSale({ expiresAt: end, terms: pro })).expectEvents([followed()])
+    given1.when(followSale({})).expectEvents([followed()])
   })
 
   test('ends at the end that it had keeps an extension', () =>
     given(sale, edited({ expiresAt: longAfter }, sold))
-      .when(follow({ expiresAt: end, hasEnded: true }))
+      .when(followSale({ expiresAt: end, hasEnded: true }))
       .expectEvents([followed()]))
 
   test('is renewed gets the longer of both', () => {
-    const renewal = follow({ expiresAt: nextEnd, isRenewed: true })
+    const renewal = followSale({ expiresAt: nextEnd, isRenewed: true })
     given(sale, edited({ expiresAt: longAfter }, sold))
       .when(renewal)
       .expectEvents([followed({ expiresAt: nextEnd })])
@@ -231,17 +217,17 @@ describe('an edited license whose sale', () => {
       followed({ expiresAt: nextEnd }),
       edited({ expiresAt: longAfter }, { ...sold, expiresAt: nextEnd }),
     )
-      .when(follow({ through: 2, expiresAt: end, isRenewed: true }))
+      .when(followSale({ through: 2, expiresAt: end, isRenewed: true }))
       .expectEvents([termsChanged({ expiresAt: end }), followed({}, 2)]))
 
   test('changes its plan gets the new plan, and keeps the expiry of its vendor', () => {
     const history = [sale, edited({ deviceLimit: 9, expiresAt: longAfter }, sold)]
     const plan = { keyTypeId: 'team', quantity: 3 }
     given(...history)
-      .when(follow({ terms: team }))
+      .when(followSale({ terms: team }))
       .expectEvents([termsChanged({ ...team, expiresAt: longAfter }), followed(plan)])
     given(...history, termsChanged({ ...team, expiresAt: longAfter }), followed(plan))
-      .when(follow({ through: 2, terms: team, expiresAt: end }))
+      .when(followSale({ through: 2, terms: team, expiresAt: end }))
       .expectEvents([followed(plan, 2)])
   })
 })
@@ -256,7 +242,7 @@ test('a sale that was followed before vendors could edit entitles to the terms o
     .when(edit({ expiresAt: longAfter }))
     .expectEvents([edited({ expiresAt: longAfter }, { ...sold, expiresAt: nextEnd })])
   given(...before)
-    .when(follow({ through: 2, expiresAt: nextEnd, isRenewed: true }))
+    .when(followSale({ through: 2, expiresAt: nextEnd, isRenewed: true }))
     .expectEvents([followed({ expiresAt: nextEnd }, 2)])
 })
 

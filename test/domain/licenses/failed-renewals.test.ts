@@ -5,25 +5,13 @@ import type { LicenseEvent, SoldTerms } from '../../../src/domain/licenses/event
 import type { FailedRenewals } from '../../../src/domain/licenses/failed-renewals.ts'
 import { absentLicense, decideLicense, evolveLicense } from '../../../src/domain/licenses/license.ts'
 import { givenOn } from '../given.ts'
-import { end, later, minted, revoked } from './license-samples.ts'
+import { end, followSale, later, minted, revoked } from './license-samples.ts'
 
 const given = givenOn({ initial: absentLicense, decide: decideLicense, evolve: evolveLicense })
 const holder = { subjectId: 'sub_1', email: 'sealed.1.a.b', name: null }
 const first = { paymentId: 'in_2', attempt: 1, nextAttemptAt: end, fact: 1 }
-const follow = (through: number, renewals: FailedRenewals['renewals'], mail = true) => ({
-  type: 'FollowSale' as const,
-  saleId: 'cs_1',
-  through,
-  refunded: [],
-  unpaid: null,
-  keepRefunded: false,
-  expiresAt: undefined,
-  isRenewed: false,
-  hasEnded: false,
-  terms: null,
-  failed: { renewals, mail },
-  at: later,
-})
+const follow = (through: number, renewals: FailedRenewals['renewals'], mail = true) =>
+  followSale({ through, failed: { renewals, mail } })
 const sold: SoldTerms = { keyTypeId: 'pro', quantity: 1, expiresAt: end }
 const followed = (through: number): LicenseEvent => ({
   type: 'SaleFollowed',

@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { LicenseEvent, RevocationCause, SoldTerms } from '../../../src/domain/licenses/events.ts'
-import type { DesiredState } from '../../../src/domain/licenses/following.ts'
 import {
   absentLicense,
   decideLicense,
@@ -10,7 +9,7 @@ import {
   type IssuedLicense,
 } from '../../../src/domain/licenses/license.ts'
 import { givenOn } from '../given.ts'
-import { activated, at, device, end, later, minted, nextEnd, renewed } from './license-samples.ts'
+import { activated, at, device, end, followSale, later, minted, nextEnd, renewed } from './license-samples.ts'
 
 const given = givenOn({ initial: absentLicense, decide: decideLicense, evolve: evolveLicense })
 
@@ -22,20 +21,6 @@ const first = {
   currency: 'usd',
 }
 const second = { ...first, payment: 'in_2', totalRefunded: 9800 }
-const wish = (own: Partial<DesiredState>) => ({
-  type: 'FollowSale' as const,
-  saleId: 'cs_1',
-  through: 1,
-  refunded: [],
-  unpaid: null,
-  keepRefunded: false,
-  expiresAt: undefined,
-  isRenewed: false,
-  hasEnded: false,
-  terms: null,
-  at: later,
-  ...own,
-})
 const followed = (through: number, sold: Partial<SoldTerms> = {}): LicenseEvent => ({
   type: 'SaleFollowed',
   data: {
@@ -93,76 +78,76 @@ const termsChanged = (own: object): LicenseEvent => ({
 describe('a license whose sale requires', () => {
   test('no change is unchanged, and records that it is up to date', () =>
     given(minted())
-      .when(wish({}))
+      .when(followSale({}))
       .expectEvents([followed(1)]))
 
   test('a later expiry from a renewal is renewed', () =>
     given(minted())
-      .when(wish({ expiresAt: nextEnd, isRenewed: true }))
+      .when(followSale({ expiresAt: nextEnd, isRenewed: true }))
       .expectEvents([renewed, followed(1, { expiresAt: nextEnd })]))
 
   test('a later expiry from the first payment is changed, and not renewed', () =>
     given(minted())
-      .when(wish({ expiresAt: nextEnd }))
+      .when(followSale({ expiresAt: nextEnd }))
       .expectEvents([termsChanged({ expiresAt: nextEnd }), followed(1, { expiresAt: nextEnd })]))
 
   test('an earlier expiry, or a first one, gets it when its subscription has ended', () => {
     given(minted({ expiresAt: nextEnd }))
-      .when(wish({ expiresAt: end, hasEnded: true }))
+      .when(followSale({ expiresAt: end, hasEnded: true }))
       .expectEvents([subscriptionEnded, followed(1)])
     given(minted({ expiresAt: null }))
-      .when(wish({ expiresAt: end, hasEnded: true }))
+      .when(followSale({ expiresAt: end, hasEnded: true }))
       .expectEvents([subscriptionEnded, followed(1)])
   })
 
   test('that a period is returned expires earlier, and names the returned payment', () =>
     given(minted({ expiresAt: nextEnd }))
-      .when(wish({ refunded: [second], expiresAt: end, isRenewed: true }))
+      .when(followSale({ refunded: [second], expiresAt: end, isRenewed: true }))
       .expectEvents([refunded(second, true), termsChanged({ expiresAt: end }), followed(1)]))
 
   test('a revocation is revoked, unless its product keeps refunded licenses', () => {
     given(minted())
-      .when(wish({ refunded: [first], unpaid: 'refund' }))
+      .when(followSale({ refunded: [first], unpaid: 'refund' }))
       .expectEvents([refunded(first), revoked('refund'), followed(1)])
     given(minted())
-      .when(wish({ refunded: [first], unpaid: 'refund', keepRefunded: true }))
+      .when(followSale({ refunded: [first], unpaid: 'refund', keepRefunded: true }))
       .expectEvents([refunded(first), followed(1)])
     given(minted())
-      .when(wish({ refunded: [{ ...first, because: 'dispute' }], unpaid: 'dispute' }))
+      .when(followSale({ refunded: [{ ...first, because: 'dispute' }], unpaid: 'dispute' }))
       .expectEvents([refunded(first, false, 'dispute'), revoked('dispute'), followed(1)])
   })
 
   test('each refund is recorded once', () =>
     given(minted(), refunded(first, true), followed(1))
-      .when(wish({ through: 2, refunded: [first, second], unpaid: 'refund' }))
+      .when(followSale({ through: 2, refunded: [first, second], unpaid: 'refund' }))
       .expectEvents([refunded(second), revoked('refund'), followed(2)]))
 
   test('a refund that was recorded for the whole sale is not recorded again', () =>
     given(minted(), oldRefund, revoked(null), followed(1))
-      .when(wish({ through: 2, refunded: [first], unpaid: 'refund' }))
+      .when(followSale({ through: 2, refunded: [first], unpaid: 'refund' }))
       .expectEvents([followed(2)]))
 
   test('a reinstatement is reinstated', () =>
     given(minted(), refunded(first), revoked('refund'), followed(1))
-      .when(wish({ through: 2 }))
+      .when(followSale({ through: 2 }))
       .expectEvents([reinstated(), followed(2)]))
 
   test('that another payment counts is reinstated, though the first one stays refunded', () =>
     given(minted(), refunded(first), revoked('refund'), followed(1))
-      .when(wish({ through: 2, refunded: [first], expiresAt: nextEnd, isRenewed: true }))
+      .when(followSale({ through: 2, refunded: [first], expiresAt: nextEnd, isRenewed: true }))
       .expectEvents([reinstated([]), renewed, followed(2, { expiresAt: nextEnd })]))
 
   test('another plan gets its terms, and keeps its expiry', () => {
     const team = { keyTypeId: 'team', quantity: 3, deviceLimit: 15, onExpiry: 'fallback' as const }
     const plan = { keyTypeId: 'team', quantity: 3 }
     given(minted())
-      .when(wish({ terms: team }))
+      .when(followSale({ terms: team }))
       .expectEvents([termsChanged(team), followed(1, plan)])
     given(minted())
-      .when(wish({ terms: team, expiresAt: nextEnd, isRenewed: true }))
+      .when(followSale({ terms: team, expiresAt: nextEnd, isRenewed: true }))
       .expectEvents([termsChanged(team), renewed, followed(1, { ...plan, expiresAt: nextEnd })])
     given(minted(), termsChanged(team), followed(1, plan))
-      .when(wish({ through: 2, terms: { ...team, deviceLimit: 20 } }))
+      .when(followSale({ through: 2, terms: { ...team, deviceLimit: 20 } }))
       .expectEvents([followed(2, plan)])
   })
 
@@ -170,7 +155,7 @@ describe('a license whose sale requires', () => {
     const terms = { keyTypeId: 'pro', quantity: 1, deviceLimit: 1, onExpiry: 'expire' as const }
     const full = [minted({ quantity: 2, deviceLimit: 2 }), activated('laptop'), activated('desktop')]
     given(...full)
-      .when(wish({ terms }))
+      .when(followSale({ terms }))
       .expectEvents([termsChanged({}), followed(1)])
     const license = after(...full, termsChanged({}))
     expect(license).toMatchObject({ deviceLimit: 1, seatsUsed: 2 })
@@ -184,12 +169,12 @@ describe('a license whose sale requires', () => {
 
   test('less than it already reflects is unchanged', () =>
     given(minted(), followed(2))
-      .when(wish({ through: 1, refunded: [first], unpaid: 'refund' }))
+      .when(followSale({ through: 1, refunded: [first], unpaid: 'refund' }))
       .expectEvents([]))
 
   test('a refund records it even if a person has revoked it', () =>
     given(minted(), revoked('person', 'abuse', at))
-      .when(wish({ refunded: [first], unpaid: 'refund' }))
+      .when(followSale({ refunded: [first], unpaid: 'refund' }))
       .expectEvents([refunded(first), followed(1)]))
 })
 
@@ -233,12 +218,12 @@ test('a late command that knows fewer facts changes nothing', () =>
     fc.property(
       fc.array(wishes, { minLength: 1, maxLength: 5 }).chain((all) => {
         const numbered = all.map((own, index) =>
-          wish({ ...own, unpaid: own.refunded.length === 2 ? 'refund' : null, through: index + 1 }),
+          followSale({ ...own, unpaid: own.refunded.length === 2 ? 'refund' : null, through: index + 1 }),
         )
         return fc.tuple(fc.constant(numbered), fc.shuffledSubarray(numbered, { minLength: 0 }))
       }),
       ([inOrder, late]) => {
-        const obey = (license: IssuedLicense, command: ReturnType<typeof wish>) => {
+        const obey = (license: IssuedLicense, command: ReturnType<typeof followSale>) => {
           const next = decideLicense(license, command).reduce(evolveLicense, license)
           if (next.status === 'absent') throw new Error('it is there')
           return next

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { LicenseEvent, LicenseTerms } from '../../../src/domain/licenses/events.ts'
+import type { DesiredState } from '../../../src/domain/licenses/following.ts'
 import type { LicenseCommand } from '../../../src/domain/licenses/license.ts'
 
 export const at = '2026-03-01T12:00:00.000Z'
@@ -68,6 +69,22 @@ export const revoked: LicenseEvent = {
 export const expired: LicenseEvent = { type: 'LicenseExpired', data: { expiresAt: end, at: afterEnd } }
 export const fellBack: LicenseEvent = { type: 'LicenseFellBack', data: { expiresAt: end, at: afterEnd } }
 export const renewed: LicenseEvent = { type: 'LicenseRenewed', data: { expiresAt: nextEnd, at: later } }
+
+/** A license follows its sale, which wants nothing else of it than what is given. */
+export const followSale = (wish: Partial<DesiredState> = {}) => ({
+  type: 'FollowSale' as const,
+  saleId: 'cs_1',
+  through: 1,
+  refunded: [],
+  unpaid: null,
+  keepRefunded: false,
+  expiresAt: undefined,
+  isRenewed: false,
+  hasEnded: false,
+  terms: null,
+  at: later,
+  ...wish,
+})
 
 export const linked = (customerId: string): LicenseEvent => ({
   type: 'CustomerLinked',

@@ -25,6 +25,7 @@ import {
   type DeviceId,
   deactivated,
   device,
+  followSale,
   later,
   minted,
   nextEnd,
@@ -76,20 +77,6 @@ const own = {
 const edited = (change: object, entitled: SoldTerms | null = null): LicenseEvent => ({
   type: 'LicenseEdited',
   data: { ...own, expiresAt: null, ...change, sold: entitled, reason: null, at: later },
-})
-const follow = (wish: object): LicenseCommand => ({
-  type: 'FollowSale',
-  saleId: 'cs_1',
-  through: 1,
-  refunded: [],
-  unpaid: null,
-  keepRefunded: false,
-  expiresAt: undefined,
-  isRenewed: false,
-  hasEnded: false,
-  terms: null,
-  at: later,
-  ...wish,
 })
 /** @param term of the sold terms, over those of the key type */
 const followed = (term: object, through = 1): LicenseEvent => ({
@@ -220,7 +207,7 @@ describe('a waiting license', () => {
 describe('a waiting license of a sale', () => {
   test('keeps waiting while its sale says nothing of a period', () => {
     given(sold)
-      .when(follow({}))
+      .when(followSale({}))
       .expectEvents([followed({ expiresAt: null, startsWith: month })])
     given(
       sold,
@@ -228,18 +215,18 @@ describe('a waiting license of a sale', () => {
       activated('laptop'),
       startedAt(at, soldOnce),
     )
-      .when(follow({ through: 2 }))
+      .when(followSale({ through: 2 }))
       .expectEvents([followed({ expiresAt: null, startsWith: month }, 2)])
   })
 
   test('gets the end of a paid period that becomes known later', () =>
     given(sold)
-      .when(follow({ expiresAt: nextEnd }))
+      .when(followSale({ expiresAt: nextEnd }))
       .expectEvents([changedTo({ expiresAt: nextEnd }), followed({ expiresAt: nextEnd })]))
 
   test('gets the end of its subscription', () =>
     given(sold)
-      .when(follow({ expiresAt: nextEnd, hasEnded: true }))
+      .when(followSale({ expiresAt: nextEnd, hasEnded: true }))
       .expectEvents([
         { type: 'SubscriptionEnded', data: { expiresAt: nextEnd, at: later } },
         followed({ expiresAt: nextEnd }),
@@ -247,13 +234,13 @@ describe('a waiting license of a sale', () => {
 
   test('stays for good without waiting once all installments are paid', () =>
     given(sold)
-      .when(follow({ expiresAt: null }))
+      .when(followSale({ expiresAt: null }))
       .expectEvents([changedTo({}), followed({ expiresAt: null })]))
 
   test('keeps waiting under another plan', () => {
     const team = { keyTypeId: 'team', quantity: 3, deviceLimit: 15, onExpiry: 'expire' } as const
     given(sold)
-      .when(follow({ terms: team }))
+      .when(followSale({ terms: team }))
       .expectEvents([
         changedTo({ ...team, startsWith: month }),
         followed({ keyTypeId: 'team', quantity: 3, expiresAt: null, startsWith: month }),
@@ -267,12 +254,12 @@ describe('a waiting license of a sale', () => {
 
   test('that has started is not shortened by the first payment of a period', () =>
     given(sold, activated('laptop'), startedAt(later, soldOnce))
-      .when(follow({ expiresAt: later }))
+      .when(followSale({ expiresAt: later }))
       .expectEvents([followed({ expiresAt: later })]))
 
   test('keeps an end that its vendor gave, and that is later than the paid period', () =>
     given(sold, followed({ expiresAt: null, startsWith: month }), edited({ expiresAt: nextEnd }, soldOnce))
-      .when(follow({ through: 2, expiresAt: afterEnd }))
+      .when(followSale({ through: 2, expiresAt: afterEnd }))
       .expectEvents([followed({ expiresAt: afterEnd }, 2)]))
 })
 

@@ -18,7 +18,7 @@ import {
 } from '../../../src/domain/licenses/license.ts'
 import { isCovered } from '../../../src/domain/licenses/updates.ts'
 import { type Duration, defaultKeyType, type KeyType } from '../../../src/domain/products/key-type.ts'
-import { at, device, later, minted } from './license-samples.ts'
+import { at, device, followSale, later, minted } from './license-samples.ts'
 
 const year: Duration = { count: 1, unit: 'year' }
 const afterYear = '2027-03-01T12:00:00.000Z'
@@ -33,21 +33,8 @@ const following = (
   through: number,
   paidAt: readonly string[],
   more: Partial<DesiredState> = {},
-): LicenseCommand => ({
-  type: 'FollowSale',
-  saleId: 'pi_1',
-  through,
-  refunded: [],
-  unpaid: null,
-  keepRefunded: false,
-  expiresAt: undefined,
-  isRenewed: false,
-  hasEnded: false,
-  terms: null,
-  updates: { paidAt, byKeyType: new Map([['pro', year]]) },
-  at: later,
-  ...more,
-})
+): LicenseCommand =>
+  followSale({ saleId: 'pi_1', through, updates: { paidAt, byKeyType: new Map([['pro', year]]) }, ...more })
 const plan = (keyTypeId: string) => ({ keyTypeId, quantity: 1, deviceLimit: 1, onExpiry: 'expire' as const })
 
 describe('the updates of a new license', () => {
