@@ -106,6 +106,7 @@ export const licenses = defineTable<LicenseFields>(
         '(tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null',
       licenses_of_customer: '(customer_id, created_at desc, license_id desc) where customer_id is not null',
       licenses_with_withdrawn_files: withdrawingLicenses,
+      licenses_with_floating_seats: '(tenant_id, product_id) where floating is not null',
       ...expiriesIndexes,
       ...filterIndexes,
     },
