@@ -877,6 +877,46 @@ export const operations = {
       granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
     },
   },
+  readSeatsOfLicense: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/seats',
+    summary: 'Read the floating seats of a license in use over time, and what fewer seats would have refused',
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+      seats: {
+        kind: 'number',
+        help: 'Also says how many takings of the range so many seats would have refused; for at most 31 days',
+      },
+    },
+  },
+  readSeatsOfProduct: {
+    method: 'GET',
+    path: '/v1/products/{productId}/seats',
+    summary: "Read the floating seats of a product's licenses in use over time",
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+    },
+  },
+  readSeatsOfCustomer: {
+    method: 'GET',
+    path: '/v1/customers/{id}/seats',
+    summary: "Read the floating seats of a customer's licenses in use over time",
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+    },
+  },
   readInsights: {
     method: 'GET',
     path: '/v1/insights',

@@ -87,15 +87,23 @@ async function readDenied(
   return new Map(rows.map(({ at, denied }) => [at, Number(denied)]))
 }
 
+/** The longest range of {@link readPlaces}, in days. */
+export const maxWhatIfDays = 31
+
 /**
  * The takings of a license in a range, by what fewer seats would have done with them.
- * @returns undefined when there are too many to compute
+ * @returns a string when the range is too long, or has too many events
  */
 export async function readPlaces(
   db: Pool,
   licenseId: string,
   range: Pick<UsageRange, 'from' | 'to'>,
-): Promise<Places | undefined> {
+): Promise<Places | 'too long' | 'too many'> {
+  // The start and the end were rounded outward, to hours at most.
+  const asked = Date.parse(range.to) - Date.parse(range.from) - 2 * hourMs
+  if (asked > maxWhatIfDays * 24 * hourMs) return 'too long'
   const read = await readSeatChanges(db, licenseId, range)
-  return read && placesOfTakings(read.held, read.changes)
+  return read ? placesOfTakings(read.held, read.changes) : 'too many'
 }
+
+const hourMs = 3_600_000
