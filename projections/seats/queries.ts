@@ -103,7 +103,7 @@ export const maxSeatEvents = 500_000
 const pageSize = 20_000
 
 /**
- * What happened to the seats of a license in a range, from its events.
+ * What happened to the seats of a license in a range, from its events: from its start, which is inclusive, to its end, which is not.
  * @returns undefined when it has too many events in the range
  */
 export async function readSeatChanges(
@@ -111,8 +111,8 @@ export async function readSeatChanges(
   licenseId: string,
   { from, to }: { from: string; to: string },
 ): Promise<{ held: number; changes: SeatChange[] } | undefined> {
-  const last = await findPointAtTime(db, licenseId, to)
-  const before = await findPointAtTime(db, licenseId, from)
+  const last = await findPointAtTime(db, licenseId, justBefore(to))
+  const before = await findPointAtTime(db, licenseId, justBefore(from))
   const first = before?.revision ?? -1
   const through = last?.revision ?? -1
   if (through - first > maxSeatEvents) return undefined
@@ -129,6 +129,9 @@ export async function readSeatChanges(
   }
   return { held: await seatsAt(db, licenseId, first), changes }
 }
+
+/** The log's times are exact to the millisecond. */
+const justBefore = (moment: string): string => new Date(Date.parse(moment) - 1).toISOString()
 
 /** How many seats were in use after an event; none before the first. */
 async function seatsAt(db: Pool, licenseId: string, revision: number): Promise<number> {

@@ -55,10 +55,11 @@ export function seatRange(
   requested: { from?: string | undefined; to?: string | undefined },
   now: string,
 ): ReturnType<typeof wholeRange<SeatGranularity>> | 'too old' {
-  const to = requested.to !== undefined && requested.to < now ? requested.to : now
-  const from = requested.from ?? new Date(Date.parse(to) - defaultSeatDays * lengthMs.day).toISOString()
+  const { to } = requested
+  const end = Date.parse(to !== undefined && to < now ? to : now)
+  const from = requested.from ?? new Date(end - defaultSeatDays * lengthMs.day).toISOString()
   if (Date.parse(from) < startOf(now, lengthMs.day) - seatUseKeptDays * lengthMs.day) return 'too old'
-  const asked = Date.parse(to) - Date.parse(from)
+  const asked = end - Date.parse(from)
   // Rounding outward may add a point at each end.
   const isFew = (granularity: SeatGranularity) => asked / lengthMs[granularity] + 2 <= maxSeatPoints
   const granularity = (['minute', 'hour'] as const).find(isFew) ?? 'day'

@@ -4,6 +4,7 @@ import type { SeatScope } from '../../../projections/seats/queries.ts'
 import { requireCustomer } from '../../commands/customers/customers.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { refusedWith } from '../../domain/licenses/seat-places.ts'
+import { SlugInPath } from '../../domain/values.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { answer, errors, momentIn, momentOut, numberIn } from '../../http/schemas.ts'
@@ -158,7 +159,7 @@ function ofProductRoute(app: ZodApp, ports: Services): void {
         tags: ['Usage'],
         summary: "Read the floating seats of a product's licenses in use over time",
         description: ofSeveral,
-        params: z.strictObject({ productId: z.string() }),
+        params: z.strictObject({ productId: SlugInPath }),
         querystring: z.strictObject(rangeShape),
         response: { 200: answer('The seats in use', seatUseOut), ...errors(400, 403, 404, 422) },
       },
