@@ -175,6 +175,56 @@ describe('values of entitlements', () => {
   })
 })
 
+describe('seats of a key type', () => {
+  const edit = '/dashboard/products/floats/key-types/team/edit'
+  const keyType = async () => ((await productOf('floats')).keyTypes as object[])[1]
+  const save = async (typed: Record<string, string>) =>
+    client.post(edit, { ...fieldsOf(await client.get(edit)), ...typed })
+
+  test('float as a member fills it in, and stay so when something else is saved', async () => {
+    await makeProduct(api.ask, tenant.token, 'floats')
+    const fields = fieldsOf(await client.get('/dashboard/products/floats/new-key-type'))
+    expect(fields).toMatchObject({ seatPolicy: 'device', seatCount: '10', seatUnit: 'minute', overdraftCount: '' })
+    const floating = { seatPolicy: 'floating', seatCount: '2', seatUnit: 'hour', seatScope: 'user' }
+    const overdraft = { overdraftCount: '33.3', overdraftUnit: 'percent' }
+    const made = { ...fields, keyTypeName: 'Team', deviceLimit: '10', ...floating, ...overdraft }
+    expect((await client.post('/dashboard/products/floats/key-types', made)).status).toBe(303)
+    const floatingSeats = { seatSeconds: 7200, overdraft: { share: 0.333 }, scope: 'user' }
+    expect(await keyType()).toMatchObject({ seatPolicy: 'floating', floatingSeats })
+    expect(fieldsOf(await client.get(edit))).toMatchObject({ ...floating, ...overdraft })
+    expect((await save({ keyTypeName: 'Renamed' })).status).toBe(303)
+    expect(await keyType()).toMatchObject({ name: 'Renamed', floatingSeats })
+    expect(wordsOf(await client.get('/dashboard/products/floats'))).toContain(
+      'for each user, 2 hours after its last call, 33.3% above the limit',
+    )
+  })
+
+  test('are shown to change for new licenses, and float no more when a member says so', async () => {
+    await mint(api.ask, tenant.token, 'floats', { keyTypeId: 'team' })
+    const review = await save({ seatCount: '', overdraftCount: '2', overdraftUnit: 'seats', seatScope: 'device' })
+    expect(wordsOf(review)).toContain('for each device, 10 minutes after its last call, 2 above the limit')
+    expect((await client.post(edit, { ...fieldsOf(review), reviewed: 'yes' })).status).toBe(303)
+    expect(await keyType()).toMatchObject({
+      floatingSeats: { seatSeconds: 600, overdraft: { seats: 2 }, scope: 'device' },
+    })
+    expect((await save({ seatPolicy: 'device', reviewed: 'yes' })).status).toBe(303)
+    expect(await keyType()).not.toHaveProperty('floatingSeats')
+  })
+
+  test.each([
+    [{ seatCount: '59', seatUnit: 'second' }, 'Enter a period from 60 seconds to 90 days.'],
+    [{ seatCount: '91', seatUnit: 'day' }, 'Enter a period from 60 seconds to 90 days.'],
+    [{ overdraftCount: '1.5' }, 'Enter a whole number of seats up to 100,000, or up to 100 percent.'],
+    [{ overdraftCount: '101', overdraftUnit: 'percent' }, 'or up to 100 percent.'],
+    [{ overdraftCount: 'some' }, 'Enter a number.'],
+  ])('that cannot float like %j are shown again', async (typed, words) => {
+    const again = await save({ seatPolicy: 'floating', ...typed } as Record<string, string>)
+    expect(again.status).toBe(422)
+    expect(wordsOf(again)).toContain(words)
+    expect(fieldsOf(again)).toMatchObject(typed)
+  })
+})
+
 describe('a product', () => {
   test('is changed, and a form that is older than another change is shown again', async () => {
     await makeProduct(api.ask, tenant.token, 'editor')
