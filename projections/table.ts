@@ -115,7 +115,9 @@ export function defineTable(
   const replacing = names.flatMap(({ field, column }) => {
     if (key.includes(field) || merged[field] === 'first') return []
     const greatest = merged[field] === 'greatest'
-    return [`${column} = ${greatest ? `greatest(${name}.${column}, excluded.${column})` : `excluded.${column}`}`]
+    return [
+      `${column} = ${greatest ? `greatest(${name}.${column}, excluded.${column})` : `excluded.${column}`}`,
+    ]
   })
   const replaced = `update set ${replacing.join(', ')}`
   const action = {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
-import { type SeatChange, seatChange } from '../../src/domain/licenses/seat-places.ts'
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
+import { type SeatChange, seatChange } from '../../src/domain/licenses/seat-places.ts'
 import type { FloatingSeats } from '../../src/domain/products/key-type.ts'
 import { findPointAtTime } from '../history/queries.ts'
 
@@ -58,7 +58,9 @@ export async function readSeatPeaks(
   scope: SeatScope,
   { from, to, granularity }: { from: string; to: string; granularity: 'minute' | 'hour' | 'day' },
 ): Promise<{ atStart: number; inUse: number; peaks: SeatPeak[] }> {
-  const { rows } = await db.query<{ at_start: number; in_use: number } & { [Name in keyof SeatPeak]: SeatPeak[Name] | null }>({
+  const { rows } = await db.query<
+    { at_start: number; in_use: number } & { [Name in keyof SeatPeak]: SeatPeak[Name] | null }
+  >({
     name: 'read-seat-peaks',
     text: peaksSql,
     values: [...scopeValues(scope), from, to, granularity],

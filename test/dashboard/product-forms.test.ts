@@ -184,7 +184,12 @@ describe('seats of a key type', () => {
   test('float as a member fills it in, and stay so when something else is saved', async () => {
     await makeProduct(api.ask, tenant.token, 'floats')
     const fields = fieldsOf(await client.get('/dashboard/products/floats/new-key-type'))
-    expect(fields).toMatchObject({ seatPolicy: 'device', seatCount: '10', seatUnit: 'minute', overdraftCount: '' })
+    expect(fields).toMatchObject({
+      seatPolicy: 'device',
+      seatCount: '10',
+      seatUnit: 'minute',
+      overdraftCount: '',
+    })
     const floating = { seatPolicy: 'floating', seatCount: '2', seatUnit: 'hour', seatScope: 'user' }
     const overdraft = { overdraftCount: '33.3', overdraftUnit: 'percent' }
     const made = { ...fields, keyTypeName: 'Team', deviceLimit: '10', ...floating, ...overdraft }
@@ -201,7 +206,12 @@ describe('seats of a key type', () => {
 
   test('are shown to change for new licenses, and float no more when a member says so', async () => {
     await mint(api.ask, tenant.token, 'floats', { keyTypeId: 'team' })
-    const review = await save({ seatCount: '', overdraftCount: '2', overdraftUnit: 'seats', seatScope: 'device' })
+    const review = await save({
+      seatCount: '',
+      overdraftCount: '2',
+      overdraftUnit: 'seats',
+      seatScope: 'device',
+    })
     expect(wordsOf(review)).toContain('for each device, 10 minutes after its last call, 2 above the limit')
     expect((await client.post(edit, { ...fieldsOf(review), reviewed: 'yes' })).status).toBe(303)
     expect(await keyType()).toMatchObject({

@@ -24,7 +24,9 @@ const barsIn = (text: string) => text.match(/<g class="column">/g)?.length ?? 0
 
 test('the page of a license shows its seats in 24 hours, 30 and 400 days', async () => {
   const day = await owner.get(`${license()}?use=day`)
-  expect(wordsOf(day)).toContain('11 of 10 in use now. 2 denied takings in the last 24 hours; 1 seat may be taken')
+  expect(wordsOf(day)).toContain(
+    '11 of 10 in use now. 2 denied takings in the last 24 hours; 1 seat may be taken',
+  )
   expect(day.text).toContain('denied takings in red; the line is the limit, maximum 11, limit 10')
   expect(day.text).toMatch(/<title>2 Mar, 01:\d\d UTC: 11 in use, 1 denied taking<\/title>/)
   const [few, more, most] = await Promise.all(
@@ -37,7 +39,9 @@ test('the page of a license says what fewer seats would have refused, in the las
   const shown = await owner.get(license())
   expect(wordsOf(shown)).toContain('8 seats would have refused 6 of 22 takings in the last 30 days.')
   expect(shown.text).toContain('<title>8 seats: 6 refused</title>')
-  expect(wordsOf(await owner.get(`${license()}?seats=11`))).toContain('11 seats would have refused 0 of 22 takings')
+  expect(wordsOf(await owner.get(`${license()}?seats=11`))).toContain(
+    '11 seats would have refused 0 of 22 takings',
+  )
   expect(wordsOf(await owner.get(`${license()}?seats=many`))).toContain('8 seats would have refused 6 of 22')
 })
 

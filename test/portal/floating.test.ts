@@ -24,7 +24,9 @@ test('the page of a license shows until when each seat lasts, and a seat that ra
   const shown = async () => (await client.get(`${portal.home}/licenses/${id}`)).text
   const both = await shown()
   expect(both).toContain('Seats in use now')
-  expect(both.match(/Keeps its seat until \d+ \w+ \d{4} at \d\d:\d\d UTC, and longer while its app runs/g)).toHaveLength(2)
+  expect(
+    both.match(/Keeps its seat until \d+ \w+ \d{4} at \d\d:\d\d UTC, and longer while its app runs/g),
+  ).toHaveLength(2)
   // Nothing has recorded it yet.
   await api.ledger.db.query(
     `update usage.seat_ends set ends_at = clock_timestamp() - interval '1 second' where device_id = 'Laptop'`,

@@ -64,7 +64,8 @@ test('of merged columns the first value stays, or the greatest', () => {
     over: 'row',
     merged: { keyHash: 'first', revision: 'greatest' },
   })
-  const updated = 'update set revision = greatest(samples.revision, excluded.revision), ends_at = excluded.ends_at'
+  const updated =
+    'update set revision = greatest(samples.revision, excluded.revision), ends_at = excluded.ends_at'
   expect(write([row])[0]?.text.endsWith(updated)).toBe(true)
 })
 

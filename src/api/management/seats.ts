@@ -59,7 +59,9 @@ const licenseSeatUseOut = z
       .object({
         seats: z.int().meta({ description: 'The number of seats that was asked for', example: 8 }),
         takings: z.int().meta({ description: 'Seats that were taken in the range', example: 340 }),
-        refused: z.int().meta({ description: 'How many of them so many seats would have refused', example: 12 }),
+        refused: z
+          .int()
+          .meta({ description: 'How many of them so many seats would have refused', example: 12 }),
       })
       .optional()
       .meta({ description: 'Absent unless `seats` was sent' }),
@@ -68,17 +70,22 @@ const licenseSeatUseOut = z
 
 const rangeShape = {
   from: momentIn.optional().meta({
-    description: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+    description:
+      'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
   }),
-  to: momentIn.optional().meta({ description: 'Points that start at or after this time are left out; defaults to now' }),
+  to: momentIn
+    .optional()
+    .meta({ description: 'Points that start at or after this time are left out; defaults to now' }),
 }
 
 const licenseQuery = z.strictObject({
   ...rangeShape,
-  seats: numberIn(0, 200_000).optional().meta({
-    description: `Also says how many takings of the range so many seats would have refused; for at most ${maxWhatIfDays} days`,
-    example: 8,
-  }),
+  seats: numberIn(0, 200_000)
+    .optional()
+    .meta({
+      description: `Also says how many takings of the range so many seats would have refused; for at most ${maxWhatIfDays} days`,
+      example: 8,
+    }),
 })
 
 const howCounted =
@@ -104,7 +111,8 @@ function ofLicenseRoute(app: ZodApp, ports: Services): void {
       schema: {
         operationId: 'readSeatsOfLicense',
         tags: ['Usage'],
-        summary: 'Read the floating seats of a license in use over time, and what fewer seats would have refused',
+        summary:
+          'Read the floating seats of a license in use over time, and what fewer seats would have refused',
         description: `${howCounted} A license whose devices keep their seats gets 409.`,
         params: z.strictObject({ id: z.string() }),
         querystring: licenseQuery,

@@ -69,7 +69,10 @@ function stacked({ at, parts, mark }: Bar, index: number, { most, by, kinds, for
     top -= high
     return html`<rect class=${kinds[kind]?.className} x=${index * 10 + 1} y=${top} width="8" height=${high} />`
   })
-  const words = [...parts.map((part, kind) => `${format(part)} ${kinds[kind]?.name ?? ''}`), ...(mark ? [mark] : [])]
+  const words = [
+    ...parts.map((part, kind) => `${format(part)} ${kinds[kind]?.name ?? ''}`),
+    ...(mark ? [mark] : []),
+  ]
   const when = by === 'number' ? at : whenWords(at, by)
   return html`<g class="column"><title>${`${when}: ${words.join(', ')}`}</title>${rects}${
     mark && html`<rect class="bar-bad" x=${index * 10 + 1} y="0" width="8" height="6" />`

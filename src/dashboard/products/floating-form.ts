@@ -51,13 +51,18 @@ const wrongIn: Readonly<Record<string, readonly [field: keyof Fields, sentence: 
 export const withFloatingSeats = <Form extends z.ZodType<Fields>>(form: Form) =>
   form.superRefine((fields, context) => {
     for (const { path } of FloatingSeats.nullable().safeParse(floatingOf(fields)).error?.issues ?? []) {
-      const [field, message] = wrongIn[String(path[0])] ?? ['seatPolicy', 'These seats cannot float like this.']
+      const [field, message] = wrongIn[String(path[0])] ?? [
+        'seatPolicy',
+        'These seats cannot float like this.',
+      ]
       context.addIssue({ code: 'custom', path: [field], message })
     }
   })
 
 /** The first values of a form about this key type. */
-export function floatingValues({ floatingSeats }: Pick<KeyType, 'floatingSeats'>): Record<keyof Fields, string> {
+export function floatingValues({
+  floatingSeats,
+}: Pick<KeyType, 'floatingSeats'>): Record<keyof Fields, string> {
   const { seatSeconds = usualSeconds, overdraft = null, scope = 'device' } = floatingSeats ?? {}
   const { count, unit: seatUnit } = inUnits(seatSeconds)
   const isShare = overdraft !== null && 'share' in overdraft
@@ -65,7 +70,8 @@ export function floatingValues({ floatingSeats }: Pick<KeyType, 'floatingSeats'>
     seatPolicy: floatingSeats ? 'floating' : 'device',
     seatCount: count,
     seatUnit,
-    overdraftCount: overdraft === null ? '' : String(isShare ? rounded(overdraft.share * 100) : overdraft.seats),
+    overdraftCount:
+      overdraft === null ? '' : String(isShare ? rounded(overdraft.share * 100) : overdraft.seats),
     overdraftUnit: isShare ? 'percent' : 'seats',
     seatScope: scope,
   }

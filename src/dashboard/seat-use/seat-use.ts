@@ -49,11 +49,7 @@ export async function seatUseOf(
 }
 
 /** The takings of a license in the last 30 days, by what fewer seats would have done with them. */
-export async function whatIfOf(
-  ports: Services,
-  licenseId: string,
-  { seats }: SeatQuery,
-): Promise<WhatIf> {
+export async function whatIfOf(ports: Services, licenseId: string, { seats }: SeatQuery): Promise<WhatIf> {
   const places = await readPlaces(ports.db, licenseId, rangeOf(seatRanges.month.hours, momentOf(ports)))
   return { places: typeof places === 'string' ? 'too many' : places, seats }
 }

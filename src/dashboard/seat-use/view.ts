@@ -74,11 +74,16 @@ function whatIfPart(path: string, { limit, overdraft, name }: ShownSeatUse, { pl
 
 function refusedPlot(places: Places, most: number): Html {
   const step = Math.ceil(most / maxBars)
-  const numbers = Array.from({ length: Math.ceil(most / step) }, (_, index) => Math.min(most, (index + 1) * step))
+  const numbers = Array.from({ length: Math.ceil(most / step) }, (_, index) =>
+    Math.min(most, (index + 1) * step),
+  )
   return barPlot({
     label: 'Takings of the last 30 days that so many seats would have refused',
     by: 'number',
-    bars: numbers.map((seats) => ({ at: counted(seats, 'seat', 'seats'), parts: [refusedWith(places, seats)] })),
+    bars: numbers.map((seats) => ({
+      at: counted(seats, 'seat', 'seats'),
+      parts: [refusedWith(places, seats)],
+    })),
     kinds: [{ className: 'bar-bad', name: 'refused' }],
   })
 }

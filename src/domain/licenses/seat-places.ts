@@ -85,7 +85,8 @@ function createPlaces(held: number) {
     },
     /** Frees the last places. */
     freeDownTo(left: number): void {
-      for (let place = taken.length - 1; used > left && place >= 0; place--) if (taken[place] === true) release(place)
+      for (let place = taken.length - 1; used > left && place >= 0; place--)
+        if (taken[place] === true) release(place)
       heldLeft = Math.min(heldLeft, taken.lastIndexOf(true) + 1)
     },
   }

@@ -30,7 +30,12 @@ test.each<[what: string, held: number, changes: SeatChange[], refused: number[]]
   // Of the two that were held, the one that ends first counts as the second.
   ['after one that was held before', 2, [ended('old'), taken('a')], [1, 1, 0]],
   ['after all were vacated', 1, [taken('a'), taken('b'), vacated(0), taken('c')], [3, 2, 1, 0]],
-  ['after a new key that kept devices', 0, [taken('a'), vacated(1), taken('b'), ended('a'), taken('c')], [3, 1, 0]],
+  [
+    'after a new key that kept devices',
+    0,
+    [taken('a'), vacated(1), taken('b'), ended('a'), taken('c')],
+    [3, 1, 0],
+  ],
 ])('what %s would have been refused', (_, held, changes, refused) => {
   expect(refusedBy(placesOfTakings(held, changes), refused.length - 1)).toStrictEqual(refused)
 })
