@@ -94,12 +94,6 @@ export function createRefusals(
     askToWrite()
   }
 
-  /** The license may have no floating seats: that is known where the row is written. */
-  function countSeat(row: RefusalRow, licenseId: string): void {
-    const seat = { ...row, ...noDetails, kind: 'seat', license_id: licenseId } as const
-    if (!add(seats, maxCounts, { ...seat, day: startOf(row.first_seen_at, minuteMs) })) skipped++
-  }
-
   const { askToWrite, ...batches } = createBatches(db, addRefusals, take, {
     onFailure,
     flushEveryMs,
@@ -116,7 +110,7 @@ export function createRefusals(
     record(refused, licenseId, reason, { id, name, appVersion, sdkVersion, platform }) {
       const row = rowOf(refused, reason, now())
       count(row)
-      if (reason === 'seat_limit_reached') countSeat(row, licenseId)
+      if (reason === 'seat_limit_reached' && !add(seats, maxCounts, seatRow(row, licenseId))) skipped++
       const device = {
         device_id: id,
         device_name: name,
@@ -167,6 +161,15 @@ const rowOf = (
   refused: 1,
   first_seen_at: at.toISOString(),
   last_seen_at: at.toISOString(),
+})
+
+/** Of a license that may have no floating seats: that is known where the row is written. */
+const seatRow = (row: RefusalRow, licenseId: string): RefusalRow => ({
+  ...row,
+  ...noDetails,
+  kind: 'seat',
+  license_id: licenseId,
+  day: startOf(row.first_seen_at, minuteMs),
 })
 
 const startOf = (moment: string, lengthMs: number): string =>
