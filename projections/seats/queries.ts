@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
-import { type SeatChange, seatChange } from '../../src/domain/licenses/seat-places.ts'
+import { countPlaces, type Places, seatChange } from '../../src/domain/licenses/seat-places.ts'
 import type { FloatingSeats } from '../../src/domain/products/key-type.ts'
 import { findPointAtTime } from '../history/queries.ts'
 
@@ -45,8 +45,8 @@ export async function readSeatLimits(db: Pool, scope: SeatScope, now: string): P
   return rows
 }
 
-/** The most seats in use at once within a part of a range, and those at its end. */
-export type SeatPeak = { at: string; peak: number; atEnd: number }
+/** The most seats in use at once within a part of a range, and how many more there are at its end than at its start. */
+type SeatPeak = { at: string; peak: number; change: number }
 
 /**
  * The seats in use of a scope: at the start of a range, now, and in each part of the range in which something changed, the first one
@@ -59,66 +59,62 @@ export async function readSeatPeaks(
   { from, to, granularity }: { from: string; to: string; granularity: 'minute' | 'hour' | 'day' },
 ): Promise<{ atStart: number; inUse: number; peaks: SeatPeak[] }> {
   const { rows } = await db.query<
-    { at_start: number; in_use: number } & { [Name in keyof SeatPeak]: SeatPeak[Name] | null }
-  >({
-    name: 'read-seat-peaks',
-    text: peaksSql,
-    values: [...scopeValues(scope), from, to, granularity],
-  })
-  const peaks = rows.flatMap(({ at, peak, atEnd }) =>
-    at === null || peak === null || atEnd === null ? [] : [{ at, peak, atEnd }],
+    { atStart: number; inUse: number } & { [Name in keyof SeatPeak]: SeatPeak[Name] | null }
+  >({ name: 'read-seat-peaks', text: peaksSql, values: [...scopeValues(scope), from, to, granularity] })
+  const peaks = rows.flatMap(({ at, peak, change }) =>
+    at === null || peak === null || change === null ? [] : [{ at, peak, change }],
   )
-  return { atStart: rows[0]?.at_start ?? 0, inUse: rows[0]?.in_use ?? 0, peaks }
+  return { atStart: rows[0]?.atStart ?? 0, inUse: rows[0]?.inUse ?? 0, peaks }
 }
 
 /** Those at the start are the present ones without all changes since. */
 const peaksSql = `
   with own as materialized (select l.license_id, l.seats_used from licenses l where ${inScope}),
   changed as materialized (
-    select m.minute, sum(m.peak - m.at_start)::int as rise, sum(m.at_end - m.at_start)::int as change
+    select m.minute, sum(m.peak - m.at_start) as rise, sum(m.at_end - m.at_start) as change
     from own join seat_minutes m on m.license_id = own.license_id and m.minute >= $5
     group by m.minute
   ),
-  ends as (
-    select used.seats::int as in_use, (used.seats - changes.sum)::int as at_start
+  ends as materialized (
+    select used.seats as in_use, used.seats - changes.sum as at_start
     from (select coalesce(sum(seats_used), 0) as seats from own) used,
       (select coalesce(sum(change), 0) as sum from changed) changes
   ),
   minutes as (
-    select minute, rise, change, ends.at_start + coalesce(sum(change) over before, 0) as used
-    from changed, ends
+    select minute, rise, change, coalesce(sum(change) over before, 0) as since
+    from changed
     window before as (order by minute rows between unbounded preceding and 1 preceding)
   ),
   parts as (
-    select date_trunc($7, minute, 'UTC') as at, max(used + rise)::int as peak,
-      (array_agg(used + change order by minute desc))[1]::int as at_end
+    select date_trunc($7, minute, 'UTC') as at, max(since + rise) as peak, sum(change) as change
     from minutes where minute < $6
     group by 1
   )
-  select ends.at_start, ends.in_use, parts.at, parts.peak, parts.at_end as "atEnd"
+  select ends.at_start::int as "atStart", ends.in_use::int as "inUse", parts.at,
+    (ends.at_start + parts.peak)::int as peak, parts.change::int as change
   from ends left join parts on true
   order by parts.at`
 
-/** More changes than this are not read at once. */
-export const maxSeatEvents = 500_000
+/** More changes than this are not read for one answer. */
+const maxSeatEvents = 500_000
 
-const pageSize = 20_000
+/** Reading a page and counting it takes a few milliseconds, in which the process does nothing else. */
+const pageSize = 2000
 
 /**
- * What happened to the seats of a license in a range, from its events: from its start, which is inclusive, to its end, which is not.
+ * The takings of a license in a range, from its start, which is inclusive, to its end, which is not, by what fewer seats would
+ * have done with them.
  * @returns undefined when it has too many events in the range
  */
-export async function readSeatChanges(
+export async function readTakings(
   db: Pool,
   licenseId: string,
   { from, to }: { from: string; to: string },
-): Promise<{ held: number; changes: SeatChange[] } | undefined> {
-  const last = await findPointAtTime(db, licenseId, justBefore(to))
-  const before = await findPointAtTime(db, licenseId, justBefore(from))
-  const first = before?.revision ?? -1
-  const through = last?.revision ?? -1
+): Promise<Places | undefined> {
+  const first = (await findPointAtTime(db, licenseId, justBefore(from)))?.revision ?? -1
+  const through = (await findPointAtTime(db, licenseId, justBefore(to)))?.revision ?? -1
   if (through - first > maxSeatEvents) return undefined
-  const changes: SeatChange[] = []
+  const places = countPlaces(await seatsAt(db, licenseId, first))
   for (let after = first; after < through; after += pageSize) {
     const { rows } = await db.query<{ type: LicenseEvent['type']; deviceId: string; seats: number }>({
       name: 'read-seat-changes',
@@ -127,9 +123,12 @@ export async function readSeatChanges(
              order by revision`,
       values: [licenseId, after, Math.min(after + pageSize, through)],
     })
-    changes.push(...rows.flatMap(({ seats, ...event }) => seatChange(event, seats) ?? []))
+    for (const { seats, ...event } of rows) {
+      const change = seatChange(event, seats)
+      if (change) places.add(change)
+    }
   }
-  return { held: await seatsAt(db, licenseId, first), changes }
+  return places.counted()
 }
 
 /** The log's times are exact to the millisecond. */

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg'
 import {
   licensesInScope,
-  readSeatChanges,
   readSeatLimits,
   readSeatPeaks,
+  readTakings,
   type SeatScope,
   scopeValues,
 } from '../../projections/seats/queries.ts'
 import { mostSeats } from '../domain/licenses/floating.ts'
-import { type Places, placesOfTakings } from '../domain/licenses/seat-places.ts'
+import type { Places } from '../domain/licenses/seat-places.ts'
 import { pointsIn, type SeatGranularity, type UsageRange } from './range.ts'
 
 /** The seats in use of floating licenses over a range. */
@@ -65,7 +65,7 @@ function pointsOf(
   return pointsIn(range).map((at) => {
     const part = changed.get(at)
     const peak = Math.max(used, part?.peak ?? 0)
-    used = part?.atEnd ?? used
+    used += part?.change ?? 0
     return { at, peak, denied: denied.get(at) ?? 0 }
   })
 }
@@ -102,8 +102,7 @@ export async function readPlaces(
   // The start and the end were rounded outward, to hours at most.
   const asked = Date.parse(range.to) - Date.parse(range.from) - 2 * hourMs
   if (asked > maxWhatIfDays * 24 * hourMs) return 'too long'
-  const read = await readSeatChanges(db, licenseId, range)
-  return read ? placesOfTakings(read.held, read.changes) : 'too many'
+  return (await readTakings(db, licenseId, range)) ?? 'too many'
 }
 
 const hourMs = 3_600_000

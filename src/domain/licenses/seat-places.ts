@@ -30,29 +30,31 @@ export type Places = { takings: number; byPlace: readonly number[] }
  * every N. A refused taking takes no seat.
  * @param held how many seats were in use before the changes. They have the first places; which device has which is not known, so
  *   those that are in use longest count as the first
- * @param changes in the order of the log
  */
-export function placesOfTakings(held: number, changes: Iterable<SeatChange>): Places {
+export function countPlaces(held: number) {
   const seats = createPlaces(held)
   const placeOf = new Map<string, number>()
   const byPlace: number[] = []
   let takings = 0
-  for (const change of changes) {
-    if (change.type === 'taken') {
-      const place = seats.take()
-      placeOf.set(change.deviceId, place)
-      while (byPlace.length <= place) byPlace.push(0)
-      byPlace[place] = (byPlace[place] ?? 0) + 1
-      takings++
-    } else if (change.type === 'ended') {
-      seats.free(placeOf.get(change.deviceId))
-      placeOf.delete(change.deviceId)
-    } else {
-      seats.freeDownTo(change.left)
-      for (const [deviceId, place] of placeOf) if (!seats.isTaken(place)) placeOf.delete(deviceId)
-    }
+  return {
+    /** Counts the next change, in the order of the log. */
+    add(change: SeatChange): void {
+      if (change.type === 'taken') {
+        const place = seats.take()
+        placeOf.set(change.deviceId, place)
+        while (byPlace.length <= place) byPlace.push(0)
+        byPlace[place] = (byPlace[place] ?? 0) + 1
+        takings++
+      } else if (change.type === 'ended') {
+        seats.free(placeOf.get(change.deviceId))
+        placeOf.delete(change.deviceId)
+      } else {
+        seats.freeDownTo(change.left)
+        for (const [deviceId, place] of placeOf) if (!seats.isTaken(place)) placeOf.delete(deviceId)
+      }
+    },
+    counted: (): Places => ({ takings, byPlace }),
   }
-  return { takings, byPlace }
 }
 
 /** How many of the takings N seats would have refused. Never more than with fewer seats. */

@@ -5,12 +5,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
+  countPlaces,
   type Places,
-  placesOfTakings,
   refusedWith,
   type SeatChange,
   seatChange,
 } from '../../../src/domain/licenses/seat-places.ts'
+
+function placesOfTakings(held: number, changes: readonly SeatChange[]): Places {
+  const places = countPlaces(held)
+  for (const change of changes) places.add(change)
+  return places.counted()
+}
 
 const taken = (deviceId: string): SeatChange => ({ type: 'taken', deviceId })
 const ended = (deviceId: string): SeatChange => ({ type: 'ended', deviceId })
