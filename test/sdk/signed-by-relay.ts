@@ -29,6 +29,19 @@ export function createSigners({ tenantId, productId } = place) {
       signed(claims, { relay: under }, at('lease2'), by),
     /** A lease of the server itself. */
     ownLease: (claims: object) => signed(claims, { kid }, at('lease2'), tenant.privateKey),
+    /** A refusal of the server. @param now Unix seconds */
+    refusal(now: number, licenseKeyHash: string, instanceId: string, reason: string) {
+      const said = [kid, tenantId, productId, licenseKeyHash, instanceId, now, reason]
+      const signature = sign(null, Buffer.from(['refusal1', ...said].join('|')), tenant.privateKey)
+      return {
+        kid,
+        licenseKeyHash,
+        instanceId,
+        issuedAt: now,
+        reason,
+        signature: signature.toString('base64'),
+      }
+    },
     relayKey: relay.privateKey,
     tenantKey: tenant.privateKey,
   }

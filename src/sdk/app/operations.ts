@@ -129,23 +129,35 @@ export async function validate(ports: Ports): Promise<Failure> {
     fence: license.seat?.fence,
     ...saidOf(ports),
   }
+  let gone: Answered | undefined
   const judged = await servers.that(license).send('validate', body, async (answered) => {
+    if (license.seat && hasLostSeat(answered)) {
+      gone = answered
+      return { problem: problemOf(answered) }
+    }
     const taken = await take(ports, answered, license)
     if (taken) return { value: true }
     if (notCoveredIn(answered.body)) await keeper.change((facts) => takeNotCovered(facts, answered.body))
     return { problem: notGenuine(answered) }
   })
   const failure = failureOf(judged)
-  if (failure && license.seat && isSeatGone(ports, license, failure)) return activate(ports, license.key)
+  if (license.seat && (gone || isOutOfReach(ports, license, failure))) {
+    const failed = await activate(ports, license.key)
+    // Only now: an app that gets the next seat at once has never been without one.
+    if (failed && gone && 'until' in keeper.state()) await take(ports, gone, license)
+    return failed
+  }
   // Also a license that the server does not know keeps its lease until the end: only a signed refusal ends it.
   keeper.reached(!failure)
   return failure
 }
 
+const hasLostSeat = ({ status, body }: Answered): boolean =>
+  status === 422 && isRecord(body) && (body.reason === 'seat_lost' || body.reason === 'inactive')
+
 /** A relay that is out of reach is given up when its lease is nearly over; it keeps the seat until then. */
-function isSeatGone({ keeper }: Ports, { relay, proof }: HeldLicense, { code }: Problem): boolean {
-  if (code === 'seat_lost' || code === 'inactive') return true
-  if (relay === undefined || !proof || isRefusal(proof) || !isPassing({ code })) return false
+function isOutOfReach({ keeper }: Ports, { relay, proof }: HeldLicense, failure: Failure): boolean {
+  if (relay === undefined || !failure || !isPassing(failure) || !proof || isRefusal(proof)) return false
   const { issuedAt, expiresAt } = proof
   return expiresAt - keeper.now() < (expiresAt - issuedAt) / 3
 }

@@ -75,7 +75,7 @@ const isRefusedCode = (value: unknown): value is RefusedCode =>
   typeof value === 'string' && Object.hasOwn(refusedCodes, value)
 
 /** Whether sending the same again may help. */
-export const isPassing = ({ code }: Pick<Problem, 'code'>): boolean =>
+export const isPassing = ({ code }: Problem): boolean =>
   code === 'offline' || code === 'unavailable' || code === 'rate_limited' || code === 'not_genuine'
 
 /** The problem that an answer without success stands for. */

@@ -35,7 +35,9 @@ export function takeProof(
   if (as !== 'fresh') return { facts, as }
   const expiresAt = isSeconds(body.license_expires_at) ? body.license_expires_at : null
   const graceUntil = isSeconds(body.grace_until) ? body.grace_until : undefined
-  const license = { key, instanceId, proof, expiresAt, graceUntil, seat: seatFrom(body.seat), relay }
+  // Who was refused still had a floating seat, and may take another.
+  const seat = seatFrom(body.seat) ?? (isRefusal(proof) ? held?.seat : undefined)
+  const license = { key, instanceId, proof, expiresAt, graceUntil, seat, relay }
   const signedAt = Math.max(facts.signedAt, proof.issuedAt)
   const isLater = !isRefusal(proof) && proof.issuedAt > (held?.proof?.issuedAt ?? -1)
   const seen = Math.max(proof.issuedAt, now, isLater ? 0 : facts.seen)
