@@ -41,7 +41,7 @@ export class Problem extends Error {
 }
 
 /** Paths whose errors carry a stable code: `{"error": {"code", "message"}}`; all others `{"error": "message"}`. */
-const runtimePath = /^\/v1\/licenses\/(?:activate|validate|deactivate)(?:$|\?)/
+const runtimePath = /^\/v1\/licenses\/(?:activate|validate|heartbeat|deactivate)(?:$|\?)/
 
 /** The header with the stable code, for programs. The codes of the runtime interface are in its bodies. */
 export const errorCodeHeaders = (url: string, { errorCode }: Problem): Record<string, string> =>

@@ -174,6 +174,8 @@ export const validateIn = z.object({
   ...telemetryShape,
 })
 
+export const heartbeatIn = z.object({ license_key: keyText, instance_id: text(256), fence })
+
 export const deactivateIn = z.object({ license_key: keyText, instance_id: text(256), fence })
 
 const lease = z.object({
@@ -315,6 +317,15 @@ export const validateRefusal = errorBody
       'Why a license refuses to be valid, signed where it is known, with the settings of the product',
     example: { error: 'license revoked', reason: 'revoked', free_tier_enabled: false },
   })
+
+export const heartbeatOut = z.object({
+  kept: z.literal(true).meta({ description: 'Always true: the device still has its seat' }),
+  ...seatShape,
+  revalidate_after: z.int().optional().meta({
+    description: 'Unix seconds; send the next heartbeat then. Absent for a seat that does not float',
+    example: 1_795_257_000,
+  }),
+})
 
 export const deactivateOut = z.object({
   deactivated: z.literal(true).meta({ description: 'Always true: the instance has no seat' }),

@@ -21,6 +21,7 @@ export const reasonName = (reason: string): string => reasonNames[reason] ?? rea
 export const callWords: Readonly<Record<CallName, string>> = {
   activate: 'Activation',
   validate: 'Validation',
+  heartbeat: 'Heartbeat',
 }
 
 /** The path of the list, filtered. */
