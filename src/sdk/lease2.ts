@@ -31,8 +31,11 @@ export type Lease2 = {
   updatesUntil: number | null
   /** Rises with every statement: of two about the same instance, the one with the higher serial is newer. */
   serial: number
-  /** For a license file: its id, and the nonce of the request that it answers. Null for a lease. */
-  file: { id: string; nonce: string } | null
+  /**
+   * For a license file: its id, the nonce of the request that it answers, and the fence of the floating seat that it borrows. Null for
+   * a lease.
+   */
+  file: { id: string; nonce: string; fence?: number } | null
 }
 
 /** As of a lease; `not_yet` means that the clock of the machine is before the lease, `another_device` that it was copied. */
@@ -104,7 +107,7 @@ const sharedNames = (one: LeasedDevice, other: LeasedDevice): string[] =>
 
 function leaseFrom(kid: string, claims: Record<string, unknown>): Lease2 | undefined {
   const { license_id: licenseId, license_key_hash: licenseKeyHash, instance_id: instanceId } = claims
-  const { status, serial, file, nonce } = claims
+  const { status, serial, file, nonce, fence } = claims
   const device = deviceFrom(claims.device)
   const entitlements = entitlementsFrom(claims.entitlements)
   const [issuedAt, notBefore, expiresAt] = [claims.iat, claims.nbf, claims.exp].map(secondsFrom)
@@ -130,7 +133,8 @@ function leaseFrom(kid: string, claims: Record<string, unknown>): Lease2 | undef
     updatesUntil,
     holder: holderFrom(claims.holder),
     serial,
-    file: isText(file) && isText(nonce) ? { id: file, nonce } : null,
+    file:
+      isText(file) && isText(nonce) ? { id: file, nonce, ...(typeof fence === 'number' && { fence }) } : null,
   }
 }
 

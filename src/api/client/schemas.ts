@@ -4,6 +4,7 @@ import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
 import { fence, seatShape } from '../../http/licenses/seats.ts'
+import { statement } from '../../http/licenses/statement.ts'
 import {
   type Answer,
   type ErrorStatus,
@@ -158,6 +159,21 @@ export const activateIn = z.object({
   ...machineShape,
   lease_version: leaseVersion,
   ...buildShape,
+  borrow_seconds: z
+    .int()
+    .min(3600)
+    .max(366 * 86_400)
+    .optional()
+    .meta({
+      description:
+        'How long the device wants to keep its floating seat without a network; at most what the license allows. Send ' +
+        '`borrow_request` with it',
+      example: 604_800,
+    }),
+  borrow_request: statement.optional().meta({
+    description: 'The request for a license file that the app made and signed, as text or without its lines',
+    example: '-----BEGIN KEYLEDGER REQUEST-----\nv4.public.…\n-----END KEYLEDGER REQUEST-----',
+  }),
   receipt: z.boolean().optional().meta({
     description: 'Whether to answer with a proof that the license is in the signed log; may take two seconds',
   }),
@@ -231,6 +247,11 @@ export const activateOut = z.object({
   ...graceShape,
   updates_until: updatesOutShape.updates_until,
   ...leaseShape,
+  license_file: z.string().optional().meta({
+    description:
+      'The license file with which the device goes on without a network. Absent unless it borrows its seat',
+    example: '-----BEGIN KEYLEDGER LICENSE-----\nv4.public.…\n-----END KEYLEDGER LICENSE-----\n',
+  }),
   receipt: receiptOut
     .nullable()
     .optional()
@@ -274,6 +295,8 @@ const refusedReason = z
     'seat_lost',
     'not_found',
     'seat_limit_reached',
+    'borrowing_off',
+    'borrow_limit_reached',
     'plan_limit',
   ])
   .optional()

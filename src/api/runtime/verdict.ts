@@ -75,8 +75,9 @@ async function seatKept(
     licenseId,
     license: { floating },
     fence,
+    fileEndsAt,
   } = result
-  const kept = await keepSeat(ports, { licenseId, floating }, { deviceId, fence }, named)
+  const kept = await keepSeat(ports, { licenseId, floating }, { deviceId, fence, fileEndsAt }, named)
   return {
     verdict: kept ? withSeatKept(verdict, floating, now) : withSeatLost(verdict),
     floating: kept,
