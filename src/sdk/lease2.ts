@@ -32,8 +32,11 @@ export type Lease2 = {
   updatesUntil: number | null
   /** Rises with every statement: of two about the same instance, the one with the higher serial is newer. */
   serial: number
-  /** For a license file: its id, and the nonce of the request that it answers. Null for a lease. */
-  file: { id: string; nonce: string } | null
+  /**
+   * For a license file: its id, the nonce of the request that it answers, and the fence of the floating seat that it borrows. Null for
+   * a lease.
+   */
+  file: { id: string; nonce: string; fence?: number } | null
   /** The id of the relay that signed it, which the tenant's key has certified; null for a lease of the server. */
   relay: string | null
 }
@@ -114,7 +117,7 @@ type Read = { kid: string; claims: Record<string, unknown>; relay?: string }
 
 function leaseFrom({ kid, claims, relay }: Read): Lease2 | undefined {
   const { license_id: licenseId, license_key_hash: licenseKeyHash, instance_id: instanceId } = claims
-  const { status, serial, file, nonce } = claims
+  const { status, serial, file, nonce, fence } = claims
   const device = deviceFrom(claims.device)
   const entitlements = entitlementsFrom(claims.entitlements)
   const [issuedAt, notBefore, expiresAt] = [claims.iat, claims.nbf, claims.exp].map(secondsFrom)
@@ -140,7 +143,8 @@ function leaseFrom({ kid, claims, relay }: Read): Lease2 | undefined {
     updatesUntil,
     holder: holderFrom(claims.holder),
     serial,
-    file: isText(file) && isText(nonce) ? { id: file, nonce } : null,
+    file:
+      isText(file) && isText(nonce) ? { id: file, nonce, ...(typeof fence === 'number' && { fence }) } : null,
     relay: relay ?? null,
   }
 }

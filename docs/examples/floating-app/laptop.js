@@ -25,9 +25,7 @@ function sentence(state) {
   switch (state.status) {
     case 'licensed':
     case 'offline':
-      return state.by === 'file'
-        ? `This machine has borrowed a seat until ${minute(state.until)} UTC.`
-        : `This machine has a seat, which it keeps while it calls: until ${minute(state.until)} UTC.`
+      return `This machine has a seat until ${minute(state.until)} UTC.`
     case 'expired':
       return 'The seat has ended. It is taken again when one is free.'
     default:
