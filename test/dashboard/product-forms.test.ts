@@ -211,12 +211,23 @@ describe('seats of a key type', () => {
       overdraftCount: '2',
       overdraftUnit: 'seats',
       seatScope: 'device',
+      maxBorrowDays: '14',
+      maxBorrowed: '3',
     })
-    expect(wordsOf(review)).toContain('for each device, 10 minutes after its last call, 2 above the limit')
+    expect(wordsOf(review)).toContain(
+      'for each device, 10 minutes after its last call, 2 above the limit, 3 borrowed for up to 14 days',
+    )
     expect((await client.post(edit, { ...fieldsOf(review), reviewed: 'yes' })).status).toBe(303)
     expect(await keyType()).toMatchObject({
-      floatingSeats: { seatSeconds: 600, overdraft: { seats: 2 }, scope: 'device' },
+      floatingSeats: {
+        seatSeconds: 600,
+        overdraft: { seats: 2 },
+        scope: 'device',
+        maxBorrowDays: 14,
+        maxBorrowed: 3,
+      },
     })
+    expect(fieldsOf(await client.get(edit))).toMatchObject({ maxBorrowDays: '14', maxBorrowed: '3' })
     expect((await save({ seatPolicy: 'device', reviewed: 'yes' })).status).toBe(303)
     expect(await keyType()).not.toHaveProperty('floatingSeats')
   })
@@ -227,6 +238,11 @@ describe('seats of a key type', () => {
     [{ overdraftCount: '1.5' }, 'Enter a whole number of seats up to 100,000, or up to 100 percent.'],
     [{ overdraftCount: '101', overdraftUnit: 'percent' }, 'or up to 100 percent.'],
     [{ overdraftCount: 'some' }, 'Enter a number.'],
+    [{ maxBorrowDays: '14' }, 'Fill in both fields about borrowing, or neither.'],
+    [
+      { maxBorrowDays: '14', maxBorrowed: '2', seatScope: 'user' },
+      'Only the seats of devices can be borrowed.',
+    ],
   ])('that cannot float like %j are shown again', async (typed, words) => {
     const again = await save({ seatPolicy: 'floating', ...typed } as Record<string, string>)
     expect(again.status).toBe(422)

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { FloatingSeats, type KeyType } from '../../domain/products/key-type.ts'
-import type { Html } from '../../html.ts'
-import { html } from '../../html.ts'
+import { type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, textField } from '../forms/form-fields.ts'
 import { given, optionalWhole } from '../forms/typed.ts'
@@ -19,6 +18,8 @@ export const floatingFields = {
   overdraftCount: given.refine((text) => /^(\d{1,6}(\.\d{1,4})?)?$/.test(text), 'Enter a number.'),
   overdraftUnit: z.enum(['seats', 'percent']).optional().default('seats'),
   seatScope: FloatingSeats.shape.scope.optional().default('device'),
+  maxBorrowDays: optionalWhole(1, 366),
+  maxBorrowed: optionalWhole(1, 1000),
 }
 const Fields = z.object(floatingFields)
 type Fields = z.infer<typeof Fields>
@@ -31,6 +32,8 @@ export const floatingOf = (fields: Fields): FloatingSeats | null =>
         seatSeconds: fields.seatCount === null ? usualSeconds : secondsIn(fields.seatCount, fields.seatUnit),
         overdraft: overdraftOf(fields),
         scope: fields.seatScope,
+        ...(fields.maxBorrowDays !== null && { maxBorrowDays: fields.maxBorrowDays }),
+        ...(fields.maxBorrowed !== null && { maxBorrowed: fields.maxBorrowed }),
       }
 
 function overdraftOf({ overdraftCount, overdraftUnit }: Fields): FloatingSeats['overdraft'] {
@@ -47,14 +50,20 @@ const wrongIn: Readonly<Record<string, readonly [field: keyof Fields, sentence: 
   overdraft: ['overdraftCount', 'Enter a whole number of seats up to 100,000, or up to 100 percent.'],
 }
 
+/** What concerns several fields. */
+const wrongTogether = ({ seatScope }: Fields): readonly [field: keyof Fields, sentence: string] =>
+  seatScope === 'device'
+    ? ['maxBorrowed', 'Fill in both fields about borrowing, or neither.']
+    : [
+        'seatScope',
+        'Only the seats of devices can be borrowed. Choose devices, or empty the fields about borrowing.',
+      ]
+
 /** A form of a key type whose seats may float. */
 export const withFloatingSeats = <Form extends z.ZodType<Fields>>(form: Form) =>
   form.superRefine((fields, context) => {
     for (const { path } of FloatingSeats.nullable().safeParse(floatingOf(fields)).error?.issues ?? []) {
-      const [field, message] = wrongIn[String(path[0])] ?? [
-        'seatPolicy',
-        'These seats cannot float like this.',
-      ]
+      const [field, message] = wrongIn[String(path[0])] ?? wrongTogether(fields)
       context.addIssue({ code: 'custom', path: [field], message })
     }
   })
@@ -64,6 +73,7 @@ export function floatingValues({
   floatingSeats,
 }: Pick<KeyType, 'floatingSeats'>): Record<keyof Fields, string> {
   const { seatSeconds = usualSeconds, overdraft = null, scope = 'device' } = floatingSeats ?? {}
+  const { maxBorrowDays = '', maxBorrowed = '' } = floatingSeats ?? {}
   const { count, unit: seatUnit } = inUnits(seatSeconds)
   const isShare = overdraft !== null && 'share' in overdraft
   return {
@@ -74,6 +84,8 @@ export function floatingValues({
       overdraft === null ? '' : String(isShare ? rounded(overdraft.share * 100) : overdraft.seats),
     overdraftUnit: isShare ? 'percent' : 'seats',
     seatScope: scope,
+    maxBorrowDays: String(maxBorrowDays),
+    maxBorrowed: String(maxBorrowed),
   }
 }
 
@@ -125,4 +137,23 @@ export const floatingInputs = (form: FilledForm): Html => html`<div class="stack
     ${choiceField(form, { name: 'overdraftUnit', label: 'Unit', choices: overdraftUnits })}
   </fieldset>
   ${choiceField(form, { name: 'seatScope', label: 'What takes a floating seat', choices: scopes })}
+  <fieldset class="pair">
+    <legend>Borrowing of floating seats</legend>
+    ${textField(form, {
+      name: 'maxBorrowDays',
+      label: 'Days',
+      hint: 'How long a device may go on without a network. Leave both empty for no borrowing.',
+      required: false,
+      inputmode: 'numeric',
+      maxlength: 3,
+    })}
+    ${textField(form, {
+      name: 'maxBorrowed',
+      label: 'Seats at once',
+      hint: 'How many seats may be borrowed at the same time.',
+      required: false,
+      inputmode: 'numeric',
+      maxlength: 4,
+    })}
+  </fieldset>
 </div>`

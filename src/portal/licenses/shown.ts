@@ -11,6 +11,7 @@ import { freesLeft } from '../../domain/licenses/customer.ts'
 import { graceUntilAt } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { liveFile } from '../../domain/licenses/seat-files.ts'
+import type { Seat } from '../../domain/licenses/seats.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { plainText } from '../../domain/plain-text.ts'
 import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
@@ -140,13 +141,15 @@ async function devicesOf(
   const taken = await listSeated(ports.db, licenseId, mostDevices)
   const ends = floating && (await readSeatEnds(ports.db, licenseId, taken))
   const endOf = new Map(ends?.map(({ deviceId, endsAt }) => [deviceId, endsAt]))
-  const seats = ends ? taken.filter(({ deviceId }) => endOf.has(deviceId)) : taken
+  const now = momentOf(ports)
+  // A borrowed seat is in use until its file ends.
+  const isInUse = ({ deviceId, files }: Seat) => endOf.has(deviceId) || liveFile(files, now) !== undefined
+  const seats = ends ? taken.filter(isInUse) : taken
   const telemetry = await readTelemetry(ports.db, licenseId)
   const given = await ports.subjects.openDeviceNames(
     tenantId,
     seats.map(({ givenName }) => givenName),
   )
-  const now = momentOf(ports)
   return seats.map(({ deviceId, instanceId, name, activatedAt, files }, index) => ({
     instanceId,
     // Names in attributes and forms too, which the templates leave as they are.
