@@ -41,7 +41,9 @@ async function imported(name: 'keygen' | 'cryptlex', pairs: readonly (readonly [
   const vendor = await imports.vendor()
   const { tally, report } = await imports.run(vendor, name, changed(name, pairs), { apply: true })
   const { body } = await imports.api.ask('GET', '/v1/products/editor/key-types', { token: vendor.token })
-  const keyTypes = KeyTypes.parse(body).keyTypes.map(({ name: of, floatingSeats }) => [of, floatingSeats])
+  const keyTypes = KeyTypes.parse(body).keyTypes.map(
+    ({ name: of, floatingSeats }) => [of, floatingSeats] as const,
+  )
   const { rows } = await imports.api.ledger.db.query<{ seats: number }>(
     `select count(*)::int as seats from devices d
      where d.tenant_id = $1 and d.status = 'active' and d.fence is not null`,
@@ -50,7 +52,7 @@ async function imported(name: 'keygen' | 'cryptlex', pairs: readonly (readonly [
   return {
     tally,
     report: JSON.stringify(report),
-    keyTypes: Object.fromEntries(keyTypes),
+    keyTypes: new Map(keyTypes),
     fenced: rows[0]?.seats,
   }
 }
@@ -63,8 +65,8 @@ const floating = (seatSeconds: number, scope: string) => ({ seatSeconds, overdra
 
 test('a floating policy of Keygen whose machines need heartbeats floats, with its machines in seats', async () => {
   const { keyTypes, fenced, tally } = await imported('keygen', leased)
-  expect(keyTypes).toMatchObject({ Pro: floating(1200, 'device') })
-  expect(keyTypes.Trial).toBeUndefined()
+  expect(keyTypes.get('Pro')).toStrictEqual(floating(1200, 'device'))
+  expect(keyTypes.get('Trial')).toBeUndefined()
   expect(fenced).toBeGreaterThan(0)
   expect(tally.devices).toBeGreaterThanOrEqual(fenced ?? 0)
 })
@@ -77,7 +79,7 @@ test.each<[why: string, pairs: (readonly [string, string])[]]>([
   ],
 ])('a floating policy of Keygen whose machines %s does not float here', async (_, pairs) => {
   const { keyTypes, fenced } = await imported('keygen', pairs)
-  expect(keyTypes.Pro).toBeUndefined()
+  expect(keyTypes.get('Pro')).toBeUndefined()
   expect(fenced).toBe(0)
 })
 
@@ -92,12 +94,12 @@ test('a hosted floating license of Cryptlex floats for its lease, and one on pre
   const hosted = await imported('cryptlex', [
     ['"leasingStrategy": "per-machine"', '"leasingStrategy": "per-instance"'],
   ])
-  expect(hosted.keyTypes).toMatchObject({ Floating: floating(3600, 'process') })
+  expect(hosted.keyTypes.get('Floating')).toStrictEqual(floating(3600, 'process'))
   const onPremise = await imported('cryptlex', [
     ['hosted-floating', 'on-premise-floating'],
     ['"leaseDuration": 3600', '"leaseDuration": 0'],
   ])
-  expect(onPremise.keyTypes).toMatchObject({ Floating: floating(600, 'device') })
+  expect(onPremise.keyTypes.get('Floating')).toStrictEqual(floating(600, 'device'))
   expect(onPremise.report).toContain('Its activations are left out: they are of license servers')
 })
 

@@ -173,8 +173,9 @@ test.each([
   ['with a number of seats that is none', { seats: '-1' }, 400],
 ])('a range %s is refused with what to do', async (_, query, status) => {
   const { id } = await make()
-  const answered = await ask(`licenses/${id}`, query as Record<string, string>)
-  expect(answered).toMatchObject({ status, body: { error: expect.stringMatching(/from|seats/) } })
+  const { body, ...answered } = await ask(`licenses/${id}`, query as Record<string, string>)
+  expect(answered.status).toBe(status)
+  expect(z.object({ error: z.string() }).parse(body).error).toMatch(/from|seats/)
 })
 
 test('another tenant finds none of them', async () => {
