@@ -1,6 +1,7 @@
 import { isRecord, type Keyset, type Place } from './keyset.ts'
 import type { LeaseRefusal } from './lease.ts'
-import { readStatement, type TokenDoubt } from './paseto.ts'
+import { footerOf, readStatement, type TokenDoubt } from './paseto.ts'
+import { readOfRelay } from './relay.ts'
 import { type Holder, refused } from './statement.ts'
 
 /** The value of an entitlement; `true` for a mere flag. */
@@ -36,6 +37,8 @@ export type Lease2 = {
    * a lease.
    */
   file: { id: string; nonce: string; fence?: number } | null
+  /** The id of the relay that signed it, which the tenant's key has certified; null for a lease of the server. */
+  relay: string | null
 }
 
 /** As of a lease; `not_yet` means that the clock of the machine is before the lease, `another_device` that it was copied. */
@@ -80,9 +83,14 @@ export function readLease2(
   { tenantId, productId }: Place,
   keyset: Keyset,
 ): { ok: true; lease: Lease2 } | { ok: false; reason: TokenDoubt } {
-  const read = readStatement(token, `keyledger:lease2:${tenantId}:${productId}`, keyset)
+  const assertion = `keyledger:lease2:${tenantId}:${productId}`
+  const certificate = footerOf(token)?.relay
+  const read =
+    certificate === undefined
+      ? readStatement(token, assertion, keyset)
+      : readOfRelay(token, assertion, certificate, { tenantId, productId }, keyset)
   if (typeof read === 'string') return refused(read)
-  const lease = leaseFrom(read.kid, read.claims)
+  const lease = leaseFrom(read)
   return lease ? { ok: true, lease } : refused('malformed')
 }
 
@@ -105,7 +113,9 @@ export const isAnotherMachine = (one: LeasedDevice, other: LeasedDevice): boolea
 const sharedNames = (one: LeasedDevice, other: LeasedDevice): string[] =>
   Object.keys(one.components).filter((name) => Object.hasOwn(other.components, name))
 
-function leaseFrom(kid: string, claims: Record<string, unknown>): Lease2 | undefined {
+type Read = { kid: string; claims: Record<string, unknown>; relay?: string }
+
+function leaseFrom({ kid, claims, relay }: Read): Lease2 | undefined {
   const { license_id: licenseId, license_key_hash: licenseKeyHash, instance_id: instanceId } = claims
   const { status, serial, file, nonce, fence } = claims
   const device = deviceFrom(claims.device)
@@ -135,6 +145,7 @@ function leaseFrom(kid: string, claims: Record<string, unknown>): Lease2 | undef
     serial,
     file:
       isText(file) && isText(nonce) ? { id: file, nonce, ...(typeof fence === 'number' && { fence }) } : null,
+    relay: relay ?? null,
   }
 }
 

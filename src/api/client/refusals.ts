@@ -31,6 +31,8 @@ const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> 
   ],
   file_request_of_another_license: [422, 'borrow_request was made for another license key; make a new one'],
   file_request_outdated: [422, 'a newer request of this device was answered already; make a new one'],
+  file_release_unreadable: [422, 'release is none that this app made for this product; make a new one'],
+  file_release_outdated: [422, 'the device has a newer license file than the one that release gives back'],
   plan_limit: [402, "the vendor's plan allows no more active devices"],
 }
 

@@ -192,7 +192,16 @@ export const validateIn = z.object({
 
 export const heartbeatIn = z.object({ license_key: keyText, instance_id: text(256), fence })
 
-export const deactivateIn = z.object({ license_key: keyText, instance_id: text(256), fence })
+export const deactivateIn = z.object({
+  license_key: keyText,
+  instance_id: text(256),
+  fence,
+  release: statement.optional().meta({
+    description:
+      'With which a device gives back its license file or borrowed seat before the end; made and signed by the app',
+    example: '-----BEGIN KEYLEDGER RELEASE-----\nv4.public.…\n-----END KEYLEDGER RELEASE-----',
+  }),
+})
 
 const lease = z.object({
   kid: z.string(),
