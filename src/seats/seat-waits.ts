@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 type Taker = { licenseId: string; waiter: string }
 
 /** Who has a floating seat, and since when. */
-export type SeatHolder = { name: string; since: string }
+type SeatHolder = { name: string; since: string }
 
 /** What a taker is told that found no seat. */
 export type Waiting = {
