@@ -69,6 +69,8 @@ export const licenses = defineTable<LicenseFields>(
     lastFence: 'int not null',
     // Which of those are borrowed, and until when.
     borrowed: 'json',
+    // When it was last recorded that none was left.
+    exhaustedAt: 'timestamptz',
     // How many license files it got, by the day, as far as they count toward what its key type allows.
     filesByDay: 'json',
     // When the last of them ends, and of those for a key that was replaced.

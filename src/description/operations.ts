@@ -99,6 +99,10 @@ export const operations = {
         kind: 'flag',
         help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
       },
+      showSeatHolders: {
+        kind: 'flag',
+        help: 'Whether a device that finds all floating seats taken is told the names of the devices that have them; absent means no',
+      },
       leaseHolder: {
         kind: 'flag',
         help: 'Whether `lease2` and license files name the holder of the license, so that an app can show whom it is licensed to; absent means no',
@@ -177,6 +181,10 @@ export const operations = {
       customerFiles: {
         kind: 'flag',
         help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      },
+      showSeatHolders: {
+        kind: 'flag',
+        help: 'Whether a device that finds all floating seats taken is told the names of the devices that have them; absent means no',
       },
       leaseHolder: {
         kind: 'flag',
@@ -992,7 +1000,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.seats_exhausted at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -1012,7 +1020,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.seats_exhausted when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -1090,6 +1098,7 @@ export const operations = {
           'license.updates_extended',
           'license.expiring',
           'license.renewal_failed',
+          'license.seats_exhausted',
         ],
       },
     },
@@ -1129,6 +1138,7 @@ export const operations = {
           'license.updates_extended',
           'license.expiring',
           'license.renewal_failed',
+          'license.seats_exhausted',
         ],
       },
       endpoint: { kind: 'text', help: 'Only deliveries to the webhook endpoint with this id' },

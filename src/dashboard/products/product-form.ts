@@ -40,6 +40,7 @@ const settingsFields = {
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
   customerFiles: checked,
+  showSeatHolders: checked,
   leaseHolder: checked,
 }
 
@@ -114,12 +115,14 @@ export const customerRules = (form: {
   expiringDays: readonly number[]
   customerKeyReplacement: boolean
   customerFiles: boolean
+  showSeatHolders: boolean
   leaseHolder: boolean
 }) => ({
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
   expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
   customerFiles: form.customerFiles || undefined,
+  showSeatHolders: form.showSeatHolders || undefined,
   leaseHolder: form.leaseHolder || undefined,
 })
 
@@ -150,6 +153,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
     expiringDays: settings.expiringNotice?.days.join(', ') ?? '',
     customerFiles: settings.customerFiles ? 'on' : '',
+    showSeatHolders: settings.showSeatHolders ? 'on' : '',
     leaseHolder: settings.leaseHolder ? 'on' : '',
     seen: updatedAt,
   })

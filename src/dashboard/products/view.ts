@@ -114,6 +114,7 @@ export function productView(
           'In the portal',
           `${seatFreesOf(settings)} devices in 30 days${settings.customerKeyReplacement ? ', new keys' : ''}${settings.customerFiles ? ', license files' : ''}`,
         ],
+        ['Holders of seats', settings.showSeatHolders ? 'named to those who wait' : 'not named'],
         ['Holder in leases', settings.leaseHolder ? 'named' : 'not named'],
         ['Created', dayOf(createdAt)],
       ])}

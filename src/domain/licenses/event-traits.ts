@@ -30,6 +30,7 @@ const traits = {
   LicenseFileIssued: ofDevice,
   LicenseFileReleased: ofDevice,
   SeatFreedByCustomer: ordinary,
+  SeatsExhausted: { ...ordinary, slot: 'exhausted', isUse: false },
   LicenseReminted: { ...ordinary, seats: 'of all devices', slot: 'reminted' },
   LicenseRevoked: ordinary,
   RevocationUndone: ordinary,
