@@ -67,6 +67,8 @@ export const licenses = defineTable<LicenseFields>(
     // How its seats float, and the fence of the one that was taken last.
     floating: 'json',
     lastFence: 'int not null',
+    // The relays that give out some of its seats.
+    relays: 'json not null',
     // How many license files it got, by the day, as far as they count toward what its key type allows.
     filesByDay: 'json',
     // When the last of them ends, and of those for a key that was replaced.

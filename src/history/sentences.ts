@@ -73,6 +73,13 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return `License file for ${quoted(deviceName ?? event.data.deviceId)}, good until ${momentWords(event.data.endsAt)}`
     case 'LicenseFileReleased':
       return `${quoted(deviceName ?? event.data.deviceId)} gave its license file back`
+    case 'RelayEnrolled':
+    case 'RelayRenewed':
+      return `Relay ${quoted(event.data.name)} ${event.type === 'RelayEnrolled' ? 'enrolled' : 'renewed'} with ${seatWords(event.data.seats)}, until ${momentWords(event.data.endsAt)}`
+    case 'RelayReleased':
+      return `Relay ${quoted(event.data.name)} gave its seats back`
+    case 'RelayForked':
+      return `Relay ${quoted(event.data.name)} was copied; it is not renewed any more`
     case 'HolderErased':
       return 'License holder erased'
     case 'RevocationUndone':
@@ -81,6 +88,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return withReason('Import taken back', event.data)
   }
 }
+
+const seatWords = (seats: number): string => (seats === 1 ? '1 seat' : `${seats} seats`)
 
 const deactivatedWords = ({ ranOut }: { ranOut?: true | undefined }, device: string): string =>
   ranOut ? `Floating seat of ${device} ran out` : `${device} deactivated`

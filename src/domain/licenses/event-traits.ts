@@ -30,6 +30,11 @@ const traits = {
   LicenseFileIssued: ofDevice,
   LicenseFileReleased: ofDevice,
   SeatFreedByCustomer: ordinary,
+  RelayEnrolled: ordinary,
+  // Certificates before the last one count until they end.
+  RelayRenewed: ordinary,
+  RelayReleased: ordinary,
+  RelayForked: ordinary,
   LicenseReminted: { ...ordinary, seats: 'of all devices', slot: 'reminted' },
   LicenseRevoked: ordinary,
   RevocationUndone: ordinary,

@@ -3,6 +3,7 @@ import { entitlementsFor, entitlementValuesFor } from '../../../projections/lice
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { graceUntilOf } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { relaySeats } from '../../domain/licenses/relay-seats.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { shownSeat } from '../../domain/licenses/seats.ts'
 import { licenseStatuses, statusAt } from '../../domain/licenses/status.ts'
@@ -45,6 +46,10 @@ const License = z.object({
   deviceLimit: z.int().nullable(),
   ...seatPolicyShape,
   seatsUsed: z.int(),
+  relaySeats: z.int().optional().meta({
+    description: 'How many seats relays take besides; absent when none',
+    example: 5,
+  }),
   entitlements: z.array(z.string()),
   entitlementValues: entitlementValuesOut.optional(),
   expiresAt: momentOut.nullable(),
@@ -149,6 +154,7 @@ export function licenseAloneView(
   now: string,
 ): z.infer<typeof licenseAloneOut> {
   const graceUntil = graceUntilOf(license)
+  const taken = relaySeats(license, now)
   return {
     id: license.licenseId,
     productId: license.productId,
@@ -159,6 +165,7 @@ export function licenseAloneView(
     deviceLimit: license.deviceLimit,
     ...seatPolicyShown(license.floating),
     seatsUsed: license.seatsUsed,
+    ...(taken > 0 && { relaySeats: taken }),
     expiresAt: license.expiresAt,
     ...(license.startsWith && { startsWith: license.startsWith }),
     ...(graceUntil !== null && { graceUntil }),
