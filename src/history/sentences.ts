@@ -1,6 +1,7 @@
 import type { EventOfEnd } from '../domain/deliveries/outbox.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { changedMarks } from '../domain/licenses/marks.ts'
+import { isOfRelay, type RelayEvent } from '../domain/licenses/relay-seats.ts'
 import type { Duration } from '../domain/products/key-type.ts'
 import { durationWords, money } from './changes.ts'
 
@@ -9,6 +10,7 @@ import { durationWords, money } from './changes.ts'
  * @param deviceName the name of the device, if known
  */
 export function wordsOf(event: LicenseEvent, deviceName: string | null): string {
+  if (isOfRelay(event)) return relayWords(event)
   switch (event.type) {
     case 'LicenseMinted':
       return issuedWords[event.data.source]
@@ -73,19 +75,28 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return `License file for ${quoted(deviceName ?? event.data.deviceId)}, good until ${momentWords(event.data.endsAt)}`
     case 'LicenseFileReleased':
       return `${quoted(deviceName ?? event.data.deviceId)} gave its license file back`
-    case 'RelayEnrolled':
-    case 'RelayRenewed':
-      return `Relay ${quoted(event.data.name)} ${event.type === 'RelayEnrolled' ? 'enrolled' : 'renewed'} with ${seatWords(event.data.seats)}, until ${momentWords(event.data.endsAt)}`
-    case 'RelayReleased':
-      return `Relay ${quoted(event.data.name)} gave its seats back`
-    case 'RelayForked':
-      return `Relay ${quoted(event.data.name)} was copied; it is not renewed any more`
     case 'HolderErased':
       return 'License holder erased'
     case 'RevocationUndone':
       return withReason('Reinstated', event.data)
     case 'ImportTakenBack':
       return withReason('Import taken back', event.data)
+  }
+}
+
+function relayWords(event: RelayEvent): string {
+  const relay = `Relay ${quoted(event.data.name)}`
+  switch (event.type) {
+    case 'RelayEnrolled':
+    case 'RelayRenewed': {
+      const { seats, endsAt } = event.data
+      const done = event.type === 'RelayEnrolled' ? 'enrolled' : 'renewed'
+      return `${relay} ${done} with ${seatWords(seats)}, until ${momentWords(endsAt)}`
+    }
+    case 'RelayReleased':
+      return `${relay} gave its seats back`
+    case 'RelayForked':
+      return `${relay} was copied, and is not renewed any more`
   }
 }
 

@@ -158,7 +158,9 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
     }),
   },
   'license.relay_forked': {
-    relay_id: z.string().meta({ description: 'The id of the relay', example: 'rel_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    relay_id: z
+      .string()
+      .meta({ description: 'The id of the relay', example: 'rel_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
     relay_name: z.string().meta({ description: 'The name that it gave itself', example: 'Render farm' }),
   },
 }

@@ -116,15 +116,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'CertifyRelay':
     case 'ReleaseRelay':
       return decideOnRelay(license, command)
-    case 'RemintLicense': {
-      if (license.revokedAt !== null) throw new Refusal('license_revoked')
-      const { type: _, reason: __, sendKey = false, language: ___, ...data } = command
-      const { keyHash, at } = data
-      return [
-        ...withReason({ type: 'LicenseReminted', data }, command),
-        ...keyMail({ holder: license.holder, keyHash, at }, command),
-      ]
-    }
+    case 'RemintLicense':
+      return reminted(license, command)
     case 'SendKey':
       return keySent(license, command)
     case 'RevokeLicense':
@@ -172,6 +165,19 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'EraseHolder':
       return isHeldBy(license, command.subjectId) ? [{ type: 'HolderErased', data: { at: command.at } }] : []
   }
+}
+
+function reminted(
+  license: IssuedLicense,
+  command: Extract<LicenseCommand, { type: 'RemintLicense' }>,
+): LicenseEvent[] {
+  if (license.revokedAt !== null) throw new Refusal('license_revoked')
+  const { type: _, reason: __, sendKey = false, language: ___, ...data } = command
+  const { keyHash, at } = data
+  return [
+    ...withReason({ type: 'LicenseReminted', data }, command),
+    ...keyMail({ holder: license.holder, keyHash, at }, command),
+  ]
 }
 
 /** Whether it has data of this person: it may be another's by now. */

@@ -63,7 +63,7 @@ export function stateOfRelay(relay: Relay, at: string): RelayState {
   return at < relay.endsAt ? 'living' : 'ended'
 }
 
-type RelayEvent = Extract<
+export type RelayEvent = Extract<
   LicenseEvent,
   { type: 'RelayEnrolled' | 'RelayRenewed' | 'RelayReleased' | 'RelayForked' }
 >

@@ -137,10 +137,7 @@ function requireFree(license: Seated, relay: Relay | undefined, seats: number, a
 }
 
 /** The seats of a relay that was copied come back when its certificates end: the copy does not stop with the release. */
-function released(
-  license: Relays,
-  command: Extract<RelayCommand, { type: 'ReleaseRelay' }>,
-): LicenseEvent[] {
+function released(license: Relays, command: Extract<RelayCommand, { type: 'ReleaseRelay' }>): LicenseEvent[] {
   const { release, at } = command
   const { relayId, publicKey, heads } = release
   const relay = license.relays.find((each) => each.relayId === relayId && each.publicKey === publicKey)

@@ -48,6 +48,7 @@ const issued = {
   filesByDay: null,
   floating: null,
   lastFence: 0,
+  relays: [],
   seatsUsed: 0,
   seats: new Map(),
 }
