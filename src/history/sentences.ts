@@ -68,9 +68,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'DeviceInTwoPlaces':
       return `Two machines with one hash use the seat of ${quoted(deviceName ?? event.data.deviceId)}`
     case 'DeviceNamed':
-      return event.data.name === null
-        ? `Removed the name of ${quoted(deviceName ?? event.data.deviceId)}`
-        : `Renamed ${quoted(deviceName ?? event.data.deviceId)}`
+      return `${event.data.name === null ? 'Removed the name of' : 'Renamed'} ${quoted(deviceName ?? event.data.deviceId)}`
     case 'LicenseFileIssued':
       return `License file for ${quoted(deviceName ?? event.data.deviceId)}, good until ${momentWords(event.data.endsAt)}`
     case 'LicenseFileReleased':

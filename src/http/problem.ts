@@ -113,7 +113,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     409,
     'the device does not have this seat any more: it ran out, or was taken again; activate the device',
   ],
-  seat_limit_reached: [409, 'all seats of the license are in use; deactivate a device first'],
+  seat_limit_reached: [409, 'not enough seats of the license are free; deactivate a device first'],
   name_without_email: [
     422,
     'the name of a person is stored only together with an email address; send email too',

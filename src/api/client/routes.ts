@@ -6,6 +6,7 @@ import { configRoute } from './config.ts'
 import { deactivateRoute } from './deactivate.ts'
 import { keysetRoute } from './keyset.ts'
 import type { ClientPorts } from './ports.ts'
+import { relayRoutes } from './relay.ts'
 import { validateRoute } from './validate.ts'
 import { withdrawnRoute } from './withdrawn.ts'
 
@@ -18,5 +19,6 @@ export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientA
   beaconRoutes(app, ports, clientLimits)
   configRoute(app, ports)
   keysetRoute(app, ports)
+  relayRoutes(app, ports)
   withdrawnRoute(app, ports)
 }
