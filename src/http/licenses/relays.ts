@@ -113,5 +113,5 @@ export const relayAnswer = z
   })
   .meta({
     id: 'RelayAnswer',
-    description: 'What a relay needs to give out seats by itself',
+    description: 'What a relay needs to give out seats by itself, to be carried to it as JSON',
   }) satisfies z.ZodType<RelayAnswer>

@@ -89,10 +89,7 @@ function certifyRoute(app: ZodApp, ports: RelayPorts): void {
         response: {
           201: answer(
             'The relay, and the answer to carry to it',
-            z.object({
-              relay: relayOut,
-              answer: relayAnswer.meta({ description: 'The answer, to be carried to the relay as JSON' }),
-            }),
+            z.object({ relay: relayOut, answer: relayAnswer }),
           ),
           ...errors(400, 403, 404, 409, 422),
         },
