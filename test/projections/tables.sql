@@ -157,6 +157,7 @@ create table licenses (
   device_subjects json not null,
   floating json,
   last_fence int not null,
+  relays json not null,
   files_by_day json,
   files_until timestamptz,
   former_key_files_until timestamptz,
