@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { findLicense } from '../../projections/licenses/queries.ts'
 import type { LicenseTerms } from '../../src/domain/licenses/events.ts'
@@ -31,7 +32,7 @@ export function relayStepRunner(ledger: TestLedger, tenantId: string, productId:
         tenantId,
         productId,
         keyTypeId: 'default',
-        keyHash: uniqueId('0'),
+        keyHash: hash('sha256', licenseId),
         displayKey: 'ACME…RELA',
       },
       ...{ quantity: 1, deviceLimit: 5, expiresAt: null, onExpiry: 'expire', holder: null, customerId: null },

@@ -6,6 +6,7 @@ import { findSeat } from '../../../projections/licenses/seats.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import { allowFiles } from '../../commands/devices/files.ts'
+import { allowRelays } from '../../commands/devices/relays.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
@@ -18,6 +19,7 @@ import { readHistory } from '../../history/entries.ts'
 import type { AsOf } from '../../history/moment.ts'
 import { sendArchive } from '../../http/licenses/detail.ts'
 import { deviceView, licenseView as licenseOf } from '../../http/licenses/license.ts'
+import { relayView } from '../../http/licenses/relays.ts'
 import { spend } from '../../http/limits/rate-limit.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { asOfFrom, asOfIn, asOf as asOfText } from '../../http/query.ts'
@@ -92,6 +94,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       refused,
       keyIsSendable,
       allowsFiles,
+      allowsRelays,
       proof,
     ] = await Promise.all([
       asOf === undefined ? shownNow(ports, now) : shownThen(ports, place, asOfIn(asOf)),
@@ -104,6 +107,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       listRefusals(ports.db, tenantId, { licenseId: id }, { after: undefined, limit: maxRefusals }),
       asOf === undefined && may(role, 'change_licenses') && isSendable(ports, now.license),
       asOf === undefined && allowFiles(ports, now.license),
+      asOf === undefined && allowRelays(ports, now.license),
       proofOfEvent(ports, id, now.revision),
     ])
     const stop = asOf === undefined ? undefined : await eventAt(ports, place, explanation.sequence)
@@ -123,7 +127,12 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
           deliveries: deliveries.items,
           refusals: asOf === undefined ? refused.items : [],
           actions: actionsFor(role, now.license, seat?.seat),
-          changes: changesFor(role, now.license, { keyIsSendable, allowsFiles }),
+          changes: changesFor(role, now.license, {
+            keyIsSendable,
+            allowsFiles,
+            allowsRelays,
+            hasRelays: now.license.relays.some(({ releasedAt }) => releasedAt === null),
+          }),
           proof,
           freesSeats: asOf === undefined && may(role, 'change_licenses'),
         }),
@@ -192,6 +201,7 @@ async function shownOf(
   return {
     license: licenseOf(entry, person, at),
     devices: seats.map(deviceView(telemetry)),
+    relays: entry.license.relays.toReversed().map((relay) => relayView(relay, at)),
     givenNames: new Map(names),
   }
 }

@@ -132,11 +132,15 @@ export const licenseDetailOut = License.extend({
 }).meta({ id: 'LicenseDetail', description: 'A license with its devices' })
 
 /** What the events of a license alone decide. */
-export const licenseAloneOut = License.omit({ entitlements: true, entitlementValues: true }).meta({
+export const licenseAloneOut = License.omit({
+  entitlements: true,
+  entitlementValues: true,
+  relaySeats: true,
+}).meta({
   id: 'LicenseAfterEvent',
   description:
-    'A license right after an event, as `GET /v1/licenses` shows it, without `entitlements`: these follow from its key type ' +
-    'and its customer, and change without an event of the license',
+    'A license right after an event, as `GET /v1/licenses` shows it, without `entitlements` and `relaySeats`: these change without ' +
+    'an event of the license, with its key type, its customer and the time',
 })
 
 /** The public form of a license at this time. */
@@ -144,17 +148,22 @@ export function licenseView(entry: LicenseEntry, person: Person, now: string): z
   const view = licenseAloneView(entry.license, person.email, now)
   const entitlements = entitlementsFor(view.status, entry, now)
   const entitlementValues = entitlementValuesFor(entitlements, entry, now)
-  return { ...view, entitlements, ...(entitlementValues && { entitlementValues }) }
+  const taken = relaySeats(entry.license, now)
+  return {
+    ...view,
+    ...(taken > 0 && { relaySeats: taken }),
+    entitlements,
+    ...(entitlementValues && { entitlementValues }),
+  }
 }
 
-/** {@link licenseView} without the entitlements. */
+/** {@link licenseView} without what changes by itself. */
 export function licenseAloneView(
   license: IssuedLicense,
   email: string | null,
   now: string,
 ): z.infer<typeof licenseAloneOut> {
   const graceUntil = graceUntilOf(license)
-  const taken = relaySeats(license, now)
   return {
     id: license.licenseId,
     productId: license.productId,
@@ -165,7 +174,6 @@ export function licenseAloneView(
     deviceLimit: license.deviceLimit,
     ...seatPolicyShown(license.floating),
     seatsUsed: license.seatsUsed,
-    ...(taken > 0 && { relaySeats: taken }),
     expiresAt: license.expiresAt,
     ...(license.startsWith && { startsWith: license.startsWith }),
     ...(graceUntil !== null && { graceUntil }),
