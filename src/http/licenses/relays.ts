@@ -90,12 +90,17 @@ export const relayAnswer = z
     }),
     settings: z
       .object({
-        trial_duration_days: z.int(),
+        trial_duration_days: z
+          .int()
+          .meta({ description: 'Days that a new install may run without a license', example: 14 }),
         free_tier_enabled: z.boolean(),
         kid: z.string(),
         issued_at: z.int(),
         expires_at: z.int(),
-        signature: z.string(),
+        signature: z.string().meta({
+          description: 'Base64 Ed25519, as in the answer of that call',
+          example: 'Kx3bT9Kx3bT9Kx3bT9Kx3bT9Kg==',
+        }),
       })
       .nullable()
       .meta({
@@ -107,7 +112,7 @@ export const relayAnswer = z
       .object({
         tenantId: z.string(),
         productId: z.string(),
-        name: z.string().meta({ example: 'Editor' }),
+        name: z.string().meta({ description: 'What the product is called', example: 'Editor' }),
       })
       .meta({ description: 'The product of the license' }),
   })
