@@ -15,6 +15,8 @@ export type Lease2Facts = LeaseFacts & {
   holder?: Person | undefined
   /** For a license file: its own id, times and serial, and the nonce of the request that it answers. */
   file?: Pick<SeatFile, 'fileId' | 'nonce' | 'serial' | 'issuedAt' | 'endsAt'> | undefined
+  /** Of the floating seat that a license file is for; null for another seat. */
+  fence?: number | null
 }
 
 /** How far the clock of a machine may be behind, so that a new lease is good there. */
@@ -31,7 +33,7 @@ export async function signLease2(
   facts: Lease2Facts,
   now: string,
 ): Promise<string> {
-  const { tenantId, productId, device, file } = facts
+  const { tenantId, productId, device, file, fence = null } = facts
   const { issued, expires } = file
     ? { issued: unixSeconds(file.issuedAt), expires: unixSeconds(file.endsAt) }
     : leaseTimes(facts, now)
@@ -40,7 +42,7 @@ export async function signLease2(
     nbf: timeOf(issued - clocksDifferS),
     exp: timeOf(expires),
     serial: file?.serial ?? nextSerial(now),
-    ...(file && { file: file.fileId, nonce: file.nonce }),
+    ...(file && { file: file.fileId, nonce: file.nonce, ...(fence !== null && { fence }) }),
     license_id: facts.licenseId,
     license_key_hash: facts.keyHash,
     instance_id: facts.instanceId,

@@ -4,6 +4,7 @@ import type { ClientProduct, KnownClient } from '../../../projections/clients.ts
 export type ClientRoute =
   | 'activate'
   | 'validate'
+  | 'heartbeat'
   | 'deactivate'
   | 'free-tier'
   | 'keyless'

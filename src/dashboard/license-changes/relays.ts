@@ -109,7 +109,7 @@ export function relayAnswerView(licenseId: string, { text, name, seats, endsAt }
   return html`<div class="narrow">
     ${heading('Answer to the relay', html`For ${name} with ${words}, good until ${moment(endsAt)}. Only that relay can use it.`)}
     <div class="sheet stack">
-      <div class="file-text">${copyableBlock('answer', text)}</div>
+      <div class="answer-text">${copyableBlock('answer', text)}</div>
       <div class="decide">
         <a class="button" download="relay-answer.json" href=${`data:application/json,${encodeURIComponent(text)}`}>Save as a file</a>
         <a class="button second" href=${licensePath(licenseId)}>View license</a>

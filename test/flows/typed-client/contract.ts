@@ -39,4 +39,6 @@ export const calledByOthers = new Set([
   'releaseRelay',
   'certifyClientRelay',
   'releaseClientRelay',
+  // Apps call it with the SDK key, as those of the contract.
+  'keepInstance',
 ])
