@@ -25,17 +25,24 @@ const clocksDifferS = 86_400
  * @param now ISO 8601
  * @throws SigningFailed when the tenant's key cannot be used
  */
-export async function signLease2(
+export const signLease2 = (
   signer: Signer,
   key: ActiveKey,
   facts: Lease2Facts,
   now: string,
-): Promise<string> {
-  const { tenantId, productId, license, device, holder, file } = facts
+): Promise<string> => signStatement(signer, facts.tenantId, key, lease2Claims(facts, now), lease2Assertion(facts))
+
+/** For whom a lease of the second version is: signed, but not sent. */
+export const lease2Assertion = ({ tenantId, productId }: Pick<LeaseFacts, 'tenantId' | 'productId'>): string =>
+  `keyledger:lease2:${tenantId}:${productId}`
+
+/** What a lease of the second version says. @param now ISO 8601 */
+export function lease2Claims(facts: Lease2Facts, now: string): object {
+  const { license, device, holder, file } = facts
   const { issued, expires } = file
     ? { issued: unixSeconds(file.issuedAt), expires: unixSeconds(file.endsAt) }
     : leaseTimes(facts, now)
-  const claims = {
+  return {
     iat: timeOf(issued),
     nbf: timeOf(issued - clocksDifferS),
     exp: timeOf(expires),
@@ -54,7 +61,6 @@ export async function signLease2(
     ...(holder && { holder: { name: holder.name, email: holder.email } }),
     ...(license.updatesUntil !== null && { updates_until: timeOf(Date.parse(license.updatesUntil) / 1000) }),
   }
-  return signStatement(signer, tenantId, key, claims, `keyledger:lease2:${tenantId}:${productId}`)
 }
 
 let lastSerial = 0

@@ -40,6 +40,7 @@ import {
   notCoveredWords,
   recordRefused,
   recordUnknownKey,
+  unseatedWords,
 } from './refusals.ts'
 import {
   asItStands,
@@ -262,6 +263,6 @@ function refused(
 ): { problem: Problem; reason: RefusedReason } {
   const problem =
     clientProblemOf(code) ??
-    new Problem(422, 'invalid_request', 'this instance does not exist or is deactivated; activate it again')
+    new Problem(422, 'invalid_request', unseatedWords)
   return { problem, reason }
 }

@@ -18,8 +18,6 @@ import {
   isSeating,
   type RefusedReason,
   type RuntimeStatus,
-  reasonOfRefusal,
-  statusOfRefusal,
   unknownKey,
   type Verdict,
   verdictOn,
@@ -27,6 +25,7 @@ import {
   withSeatLost,
 } from '../../verdicts/answer.ts'
 import { type NotCovered, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
+import { reasonOfRefusal, statusOfRefusal } from '../../verdicts/refused.ts'
 import { createFindLicense, type FindLicense } from './find-license.ts'
 import {
   activateIn,
