@@ -48,7 +48,9 @@ export class AnswerUnusable extends Error {}
 export function readAnswer(text: string): Certified {
   const { data: answer } = Answer.safeParse(jsonIn(text))
   if (!answer)
-    throw new AnswerUnusable('This is not an answer to a relay. Take the whole file that the vendor gave you.')
+    throw new AnswerUnusable(
+      'This is not an answer to a relay. Take the whole file that the vendor gave you.',
+    )
   const { tenantId, productId } = answer.product
   const read = verifyToken(answer.certificate, `keyledger:relay1:${tenantId}:${productId}`, (footer) => {
     const { data: kid } = Footer.safeParse(footer)

@@ -60,7 +60,9 @@ export function validate(served: Served, body: z.output<typeof validateIn>): obj
   const isValid = claims.status === 'active'
   return {
     valid: isValid,
-    ...((claims.status === 'expired' || claims.status === 'suspended') && { error: `license ${claims.status}` }),
+    ...((claims.status === 'expired' || claims.status === 'suspended') && {
+      error: `license ${claims.status}`,
+    }),
     ...termsShown(certified),
     ...shown(relay, held),
     ...leaseOf({ key, certified, now: relay.clock.now() }, held, machineIn(body)),
@@ -102,9 +104,14 @@ export function settingsOf({ relay }: Served): object {
 function requireKey({ relay }: Served, typed: string) {
   const standing = relay.standing()
   if (standing.kind === 'waiting')
-    throw new Problem(503, 'unavailable', 'this relay has no certificate yet; its administrator has to accept one', {
-      'retry-after': '60',
-    })
+    throw new Problem(
+      503,
+      'unavailable',
+      'this relay has no certificate yet; its administrator has to accept one',
+      {
+        'retry-after': '60',
+      },
+    )
   const sent = readKey(typed)
   if (sent === undefined || !sameDigest(sent.keyHash, standing.enrollment.keyHash)) throw noSuchLicense()
   return standing
@@ -168,7 +175,10 @@ const shown = ({ clock }: Relay, { seat, endsAt }: SeatHeld): object =>
   })
 
 /** @throws Problem 422 for a seat that is lost, or that the instance never had */
-function heldBy({ relay }: Served, { instance_id: instanceId, fence }: { instance_id: string; fence?: number | undefined }) {
+function heldBy(
+  { relay }: Served,
+  { instance_id: instanceId, fence }: { instance_id: string; fence?: number | undefined },
+) {
   const held = relay.keepSeat(instanceId, fence)
   if (held) return held
   if (relay.isKnown(instanceId)) throw lost()

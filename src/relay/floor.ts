@@ -71,20 +71,26 @@ export function take(
   const claim = claimOn(terms, said)
   if (isBlocked(after.floor, said)) return { ...after, outcome: { kind: 'blocked' } }
   const all = seatsOf(after.floor)
-  const found = seatOf({ floating: terms.floating, seatsUsed: all.size, seats: all, deviceSubjects: [] }, claim, null)
+  const found = seatOf(
+    { floating: terms.floating, seatsUsed: all.size, seats: all, deviceSubjects: [] },
+    claim,
+    null,
+  )
   const before = found && after.floor.seats.get(found.instanceId)
   if (found && before) {
     const others = alsoHeld(all.values(), found, claim)
-    const rest = others.reduce(
-      (changed, { instanceId }) => ended(changed, instanceId, 'replaced', at),
-      after,
-    )
+    const rest = others.reduce((changed, { instanceId }) => ended(changed, instanceId, 'replaced', at), after)
     const { installId, name, identity } = marksAfter(found, claim)
     const said: RelaySeat = { ...before, name, installId, ...storedIdentity(identity) }
     const seat = sameJson(said, before) ? before : said
-    return { ...rest, floor: withSeat(rest.floor, terms, seat, at), outcome: { kind: 'seated', seat, before } }
+    return {
+      ...rest,
+      floor: withSeat(rest.floor, terms, seat, at),
+      outcome: { kind: 'seated', seat, before },
+    }
   }
-  if (all.size >= terms.seats) return { ...after, outcome: { kind: 'full', retryAfter: waitIn(after.floor, terms, at) } }
+  if (all.size >= terms.seats)
+    return { ...after, outcome: { kind: 'full', retryAfter: waitIn(after.floor, terms, at) } }
   const { installId, name, identities } = claim
   const seat: RelaySeat = {
     instanceId: newInstanceId,
@@ -171,9 +177,9 @@ export function stored(
 export const seatsInUse = (floor: Floor, at: Moment): number =>
   [...floor.seats.keys()].filter((instanceId) => !hasPassed(floor, instanceId, at)).length
 
-/** How many seconds a seat lasts without another call. */
-export const secondsLeft = ({ ends }: Floor, instanceId: string, at: Moment): number =>
-  Math.max(0, Math.floor(((ends.get(instanceId) ?? at.monotonic) - at.monotonic) / 1000))
+/** How many milliseconds a seat lasts without another call. */
+export const timeLeft = ({ ends }: Floor, instanceId: string, { monotonic }: Moment): number =>
+  Math.max(0, (ends.get(instanceId) ?? monotonic) - monotonic)
 
 const hasPassed = ({ ends }: Floor, instanceId: string, { monotonic }: Moment): boolean =>
   (ends.get(instanceId) ?? Infinity) <= monotonic
@@ -184,7 +190,10 @@ const isBlocked = ({ blocked }: Floor, claim: DeviceClaim): boolean =>
 /** Until the first seat may be free, at most half of a period: a device may give its seat back before. */
 function waitIn({ ends }: Floor, terms: Terms, { monotonic }: Moment): number {
   const first = Math.min(...ends.values())
-  return Math.max(1, Math.min(Math.ceil((first - monotonic) / 1000), Math.floor(terms.floating.seatSeconds / 2)))
+  return Math.max(
+    1,
+    Math.min(Math.ceil((first - monotonic) / 1000), Math.floor(terms.floating.seatSeconds / 2)),
+  )
 }
 
 function ended({ floor, entries }: Changed, instanceId: string, how: SeatEnd, at: Moment): Changed {
@@ -205,7 +214,8 @@ function without<Value>(map: ReadonlyMap<string, Value>, key: string): ReadonlyM
 
 const withSeat = (floor: Floor, terms: Terms, seat: RelaySeat, { monotonic }: Moment): Floor => ({
   ...floor,
-  seats: floor.seats.get(seat.instanceId) === seat ? floor.seats : new Map(floor.seats).set(seat.instanceId, seat),
+  seats:
+    floor.seats.get(seat.instanceId) === seat ? floor.seats : new Map(floor.seats).set(seat.instanceId, seat),
   ends: new Map(floor.ends).set(seat.instanceId, monotonic + periodMs(terms)),
 })
 

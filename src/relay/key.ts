@@ -9,8 +9,8 @@ import {
 } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { bytesToSign, tokenOf } from '../signing/paseto.ts'
 import { replaceFile } from '../files/durable-file.ts'
+import { bytesToSign, tokenOf } from '../signing/paseto.ts'
 
 /** The key cannot be used. The message says what to do. */
 export class KeyUnusable extends Error {}

@@ -1,28 +1,25 @@
 import { newId } from '../credentials/id.ts'
 import type { DeviceClaim } from '../domain/licenses/marks.ts'
 import type { Certified } from './answer.ts'
-import { type Clocks, createRelayClock, type RelayClock } from './clock.ts'
+import type { Clocks, RelayClock } from './clock.ts'
+import { type DurableFloor, openFloor } from './durable-floor.ts'
 import {
   type BlockedDevice,
   blocked,
-  type Changed,
   end,
-  type Floor,
   keep,
-  type Moment,
   type Outcome,
   type RelaySeat,
   ranOut,
   seatsInUse,
-  secondsLeft,
-  stored,
-  take,
   type Terms,
+  take,
+  timeLeft,
   unblocked,
 } from './floor.ts'
-import { addToMinute, fenceOf, newestEntries, type Recorded, writeEnds, writeFloor } from './store/changes.ts'
+import { addToMinute, fenceOf, newestEntries, type Recorded, writeEnds } from './store/changes.ts'
 import type { Database } from './store/database.ts'
-import { type Enrollment, type Kept, readKept, writeValue } from './store/state.ts'
+import type { Enrollment, Kept } from './store/state.ts'
 
 /** What a relay may do now: serve; nothing, since its certificate is over or its seats were returned; or wait for its first one. */
 export type Standing =
@@ -75,151 +72,117 @@ const timeMs = 10_000
 
 /** Opens the relay of a directory that this process has locked. @throws StoreFailed; AnswerUnusable for a damaged file */
 export function openRelay(database: Database, clocks: Clocks): Relay {
-  let kept = database.read(readKept)
-  const clock = createRelayClock(clocks, kept.time)
-  let floor = stored(kept, termsOf(kept), momentOf(clock))
+  const durable = openFloor(database, clocks)
+  const { clock, floor, kept, moment, change } = durable
   const counted = { taken: 0, denied: 0, heartbeats: 0 }
-  /** What is not written yet: instances whose end has moved, and refusals by their minute. */
-  const moved = new Set<string>()
-  let denied = new Map<number, number>()
-  let timeWritten = clock.monotonic()
-
-  /** Takes over what is stored; seats keep the ends that they have in this process. */
-  function takeOver(read: Kept): void {
-    const isNew = read.certified?.claims.serial !== kept.certified?.claims.serial
-    kept = read
-    if (isNew && read.certified) {
-      const from = Date.parse(read.certified.claims.iat)
-      clock.correct({ from, until: from + Math.max(0, clock.now() - read.requestedAt) })
-    }
-    floor = stored(kept, termsOf(kept), momentOf(clock), floor)
-  }
-
-  /** Minutes that were reported do not change any more, even if the time was corrected. */
-  const minuteNow = (): number => Math.max(kept.reportedMinute + 1, Math.floor(clock.now() / 60_000))
-
-  /** Makes a change durable, then visible. @param decide is repeated when another process has written meanwhile */
-  function change<Result>(decide: (floor: Floor, at: Moment) => Changed & { result: Result }): Result {
-    const at = momentOf(clock)
-    const decided = decide(floor, at)
-    if (decided.floor.seats === floor.seats && decided.floor.blocked === floor.blocked) {
-      floor = decided.floor
-      return decided.result
-    }
-    const done = database.transact((connection, hasChanged) => {
-      if (hasChanged) takeOver(readKept(connection))
-      const { floor: after, entries, result } = decide(floor, at)
-      const head = writeFloor(connection, floor, after, kept.head, entries)
-      const taken = entries.filter(({ type }) => type === 'taken').length
-      const peak = Math.max(floor.seats.size, after.seats.size)
-      if (entries.length > 0) addToMinute(connection, { minute: minuteNow(), peak, taken, denied: 0 })
-      return { after, head, taken, result }
-    })
-    floor = done.after
-    kept = { ...kept, head: done.head }
-    counted.taken += done.taken
-    return done.result
-  }
-
-  const held = (seat: RelaySeat): SeatHeld => {
-    const now = momentOf(clock)
-    const end = kept.certified ? Date.parse(kept.certified.claims.exp) / 1000 : now.seconds
-    const seconds = Math.max(0, Math.min(secondsLeft(floor, seat.instanceId, now), end - now.seconds))
-    return { seat, seconds, endsAt: now.seconds + seconds }
-  }
-
-  function deny(): void {
-    counted.denied += 1
-    denied.set(minuteNow(), (denied.get(minuteNow()) ?? 0) + 1)
-  }
-
-  function write(): void {
-    const refused = denied
-    const endsAt = new Map([...moved].flatMap((id) => endOf(id)))
-    database.transact((connection, hasChanged) => {
-      if (hasChanged) takeOver(readKept(connection))
-      writeEnds(connection, endsAt)
-      for (const [minute, count] of refused)
-        addToMinute(connection, { minute, peak: floor.seats.size, taken: 0, denied: count })
-      writeValue(connection, 'time', { now: clock.now(), highest: Math.floor(clock.highest()) })
-    })
-    denied = new Map()
-    moved.clear()
-    timeWritten = clock.monotonic()
-  }
-
-  const endOf = (instanceId: string): [string, number][] => {
-    const seat = floor.seats.get(instanceId)
-    return seat ? [[instanceId, held(seat).endsAt]] : []
-  }
+  const unwritten = createUnwritten(durable, database)
 
   return {
     clock,
     counted,
-    standing: () => standingOf(kept, clock),
-    enrollment: () => kept.enrollment,
+    standing: () => standingOf(kept(), clock),
+    enrollment: () => kept().enrollment,
     activate(claim, platform) {
       const newInstanceId = newId('ins')
       const taken = change((before, at) => {
-        const terms = requireTerms(kept)
-        const { outcome, ...changed } = take(before, terms, { claim, platform, newInstanceId }, at)
+        const { outcome, ...changed } = take(before, termsIn(durable), { claim, platform, newInstanceId }, at)
         return { ...changed, result: outcome }
       })
       if (taken.kind !== 'seated') {
-        deny()
+        counted.denied += 1
+        unwritten.denied()
         return taken
       }
-      moved.add(taken.seat.instanceId)
-      return { kind: 'seated', ...held(taken.seat) }
+      if (taken.before === undefined) counted.taken += 1
+      unwritten.moved(taken.seat.instanceId)
+      return { kind: 'seated', ...heldIn(durable, taken.seat) }
     },
     keepSeat(instanceId, fence) {
-      const keptSeat = keep(floor, requireTerms(kept), { instanceId, fence }, momentOf(clock))
-      if (!keptSeat) return undefined
-      floor = keptSeat.floor
-      moved.add(instanceId)
+      const still = keep(floor(), termsIn(durable), { instanceId, fence }, moment())
+      if (!still) return undefined
+      durable.move(still.floor)
+      unwritten.moved(instanceId)
       counted.heartbeats += 1
-      return held(keptSeat.seat)
+      return heldIn(durable, still.seat)
     },
     giveBack(instanceId, fence) {
-      const known = floor.seats.get(instanceId)?.fence ?? database.read((file) => fenceOf(file, instanceId))
+      const known = floor().seats.get(instanceId)?.fence ?? knownFence(database, instanceId)
       if (known === undefined) return 'unknown'
       if (fence !== undefined && fence !== known) return 'lost'
       change((before, at) => ({ ...end(before, instanceId, 'given_back', at), result: undefined }))
       return 'done'
     },
-    isKnown: (instanceId) => database.read((file) => fenceOf(file, instanceId)) !== undefined,
-    seats: () => [...floor.seats.values()].map(held),
-    use: () => ({ inUse: seatsInUse(floor, momentOf(clock)), seats: termsOf(kept)?.seats ?? 0 }),
-    blocked: () => floor.blocked,
+    isKnown: (instanceId) => knownFence(database, instanceId) !== undefined,
+    seats: () => [...floor().seats.values()].map((seat) => heldIn(durable, seat)),
+    use: () => ({ inUse: seatsInUse(floor(), moment()), seats: durable.terms()?.seats ?? 0 }),
+    blocked: () => floor().blocked,
     newest: (most) => database.read((file) => newestEntries(file, most)),
-    free: (instanceId) => change((before, at) => ({ ...end(before, instanceId, 'freed', at), result: undefined })),
-    block: (instanceId) => change((before, at) => ({ ...blocked(before, instanceId, at), result: undefined })),
-    unblock: (id) => change((before) => ({ floor: unblocked(before, id), entries: [], result: undefined })),
+    free(instanceId) {
+      change((before, at) => ({ ...end(before, instanceId, 'freed', at), result: undefined }))
+    },
+    block(instanceId) {
+      change((before, at) => ({ ...blocked(before, instanceId, at), result: undefined }))
+    },
+    unblock(blockedId) {
+      change((before) => ({ floor: unblocked(before, blockedId), entries: [], result: undefined }))
+    },
     tick() {
       change((before, at) => ({ ...ranOut(before, at), result: undefined }))
-      const isDue = clock.monotonic() - timeWritten >= timeMs
-      if (moved.size > 0 || denied.size > 0 || isDue || database.hasChanged()) write()
+      if (unwritten.isDue() || database.hasChanged()) unwritten.write()
     },
-    reload: () => takeOver(database.read(readKept)),
+    reload: durable.reload,
   }
 }
 
-const momentOf = (clock: RelayClock): Moment => ({
-  monotonic: clock.monotonic(),
-  seconds: Math.floor(clock.now() / 1000),
-})
+/** What is written once a second: ends that have moved, refusals by their minute, and now and then the time. */
+function createUnwritten(durable: DurableFloor, database: Database) {
+  const { clock, floor } = durable
+  const moved = new Set<string>()
+  const denied = new Map<number, number>()
+  let writtenAt = clock.monotonic()
 
-/** A request for fewer seats counts at once: the vendor may have answered it already. */
-function termsOf({ certified, fewestAsked }: Kept): Terms | undefined {
-  if (!certified) return undefined
-  const { seats, seat_seconds: seatSeconds, scope } = certified.claims
-  return { seats: Math.min(seats, fewestAsked), floating: { seatSeconds, scope, overdraft: null } }
+  const endOf = (instanceId: string): [string, number][] => {
+    const seat = floor().seats.get(instanceId)
+    return seat ? [[instanceId, heldIn(durable, seat).endsAt]] : []
+  }
+  return {
+    moved: (instanceId: string) => void moved.add(instanceId),
+    denied() {
+      const minute = durable.minute()
+      denied.set(minute, (denied.get(minute) ?? 0) + 1)
+    },
+    isDue: () => moved.size > 0 || denied.size > 0 || clock.monotonic() - writtenAt >= timeMs,
+    /** @throws StoreFailed; it is written the next time then */
+    write() {
+      durable.writeWith((file) => {
+        writeEnds(file, new Map([...moved].flatMap(endOf)))
+        for (const [minute, count] of denied)
+          addToMinute(file, { minute, peak: floor().seats.size, taken: 0, denied: count })
+      })
+      moved.clear()
+      denied.clear()
+      writtenAt = clock.monotonic()
+    },
+  }
 }
 
-function requireTerms(kept: Kept): Terms {
-  const terms = termsOf(kept)
+const knownFence = (database: Database, instanceId: string): number | undefined =>
+  database.read((file) => fenceOf(file, instanceId))
+
+function heldIn({ clock, kept, floor, moment }: DurableFloor, seat: RelaySeat): SeatHeld {
+  const now = clock.now()
+  const from = Math.floor(now / 1000)
+  const { certified } = kept()
+  const end = certified ? Date.parse(certified.claims.exp) : now
+  const left = timeLeft(floor(), seat.instanceId, moment())
+  const endsAt = Math.max(from, Math.floor(Math.min(now + left, end) / 1000))
+  return { seat, endsAt, seconds: endsAt - from }
+}
+
+function termsIn(durable: DurableFloor): Terms {
+  const terms = durable.terms()
   if (!terms) throw new Error('a relay without a certificate gives no seats')
-  return kept.released ? { ...terms, seats: 0 } : terms
+  return terms
 }
 
 function standingOf({ enrollment, certified, released }: Kept, clock: RelayClock): Standing {

@@ -1,6 +1,6 @@
-import { acceptAnswer, lastRequest, makeRequest } from './requests.ts'
-import { askVendor } from './online.ts'
 import type { RelayProgram } from './http/program.ts'
+import { askVendor } from './online.ts'
+import { acceptAnswer, lastRequest, makeRequest } from './requests.ts'
 
 const firstPauseMs = 60_000
 const longestPauseMs = 3_600_000

@@ -54,7 +54,16 @@ export function makeRequest(database: Database, key: RelayKey, clock: RelayClock
         'insert into requests (counter, nonce, text, seats, at, minute, length, hash) values (?, ?, ?, ?, ?, ?, ?, ?)',
       )
       // The time that is stored is never later than the present one.
-      .run(counter, nonce, text, wanted, readValue(file, 'time')?.now ?? clock.now(), minute, head.length, head.hash)
+      .run(
+        counter,
+        nonce,
+        text,
+        wanted,
+        readValue(file, 'time')?.now ?? clock.now(),
+        minute,
+        head.length,
+        head.hash,
+      )
     writeValue(file, 'enrollment', { ...enrollment, seats: wanted })
     return text
   })
@@ -74,7 +83,8 @@ export function makeRelease(database: Database, key: RelayKey, clock: RelayClock
   return database.transact((file) => {
     const enrollment = requireEnrollment(file)
     const relay = relayIdIn(file)
-    if (!relay.relay_id) throw new RequestRefused('The relay has no seats: the vendor has not answered it yet.')
+    if (!relay.relay_id)
+      throw new RequestRefused('The relay has no seats: the vendor has not answered it yet.')
     const inUse = z.int().parse(file.prepare('select count(*) as seats from seats').get()?.seats)
     if (inUse > 0)
       throw new RequestRefused(`${inUse} seats are in use. End the apps that have them, or free them first.`)
@@ -96,7 +106,9 @@ export function acceptAnswer(database: Database, key: RelayKey, clock: RelayCloc
     const enrollment = requireEnrollment(file)
     const isOwn = claims.pk === key.pk && claims.license_key_hash === enrollment.keyHash
     if (!isOwn || product.tenantId !== enrollment.tenantId || product.productId !== enrollment.productId)
-      throw new AnswerUnusable('This answer is for another relay. Take the answer to the request of this one.')
+      throw new AnswerUnusable(
+        'This answer is for another relay. Take the answer to the request of this one.',
+      )
     const before = readValue(file, 'answer')
     if (before !== undefined && readAnswer(before).claims.nonce === claims.nonce) return
     const row = file

@@ -9,5 +9,8 @@ import { lockDirectory } from '../files/directory-lock.ts'
  */
 export function openDirectory(directory: string): () => void {
   mkdirSync(join(directory, 'logs'), { recursive: true, mode: 0o700 })
-  return lockDirectory(directory, 'A witness runs once: stop the other one, or give each a directory of its own.')
+  return lockDirectory(
+    directory,
+    'A witness runs once: stop the other one, or give each a directory of its own.',
+  )
 }

@@ -27,7 +27,11 @@ export function relayCommands(program: Command): void {
     relay
       .command(usage, options)
       .description(description)
-      .option('--data <directory>', "the relay's directory; relay in KEYLEDGER_DATA_DIR by default", defaultData())
+      .option(
+        '--data <directory>',
+        "the relay's directory; relay in KEYLEDGER_DATA_DIR by default",
+        defaultData(),
+      )
 
   subcommand('serve', 'Serve apps and the page for the administrator', { isDefault: true })
     .option('--port <number>', 'the port to listen on; 0 takes a free one', '7070')
@@ -60,7 +64,10 @@ export function relayCommands(program: Command): void {
       await (await import('../relay/vendor.ts')).renew(options)
     })
   subcommand('release', 'Give all seats back to the license; the relay gives out none from then on')
-    .option('--out <file>', 'writes the statement for the vendor to a file, also where the relay has a server')
+    .option(
+      '--out <file>',
+      'writes the statement for the vendor to a file, also where the relay has a server',
+    )
     .action(async (options: DataOption & OutOption) => {
       await (await import('../relay/vendor.ts')).release(options)
     })

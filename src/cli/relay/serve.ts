@@ -13,7 +13,11 @@ import { inWords } from './open.ts'
 const drainMs = 5000
 
 /** `keyledger relay serve` */
-export async function serve({ data, port, host }: DataOption & { port: string; host: string }): Promise<void> {
+export async function serve({
+  data,
+  port,
+  host,
+}: DataOption & { port: string; host: string }): Promise<void> {
   const at = { host, port: wholeNumberOf('--port', port, 0, 65_535) }
   if (!hasFile(data))
     throw new CommandRefused(`No relay is enrolled in ${data}. Enroll it: keyledger relay enroll.`)
@@ -35,5 +39,7 @@ export async function serve({ data, port, host }: DataOption & { port: string; h
 /** Failures that are expected say what is wrong in one line. */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error.constructor === Error || error.name !== 'Error' ? (error.stack ?? error.message) : error.message
+  return error.constructor === Error || error.name !== 'Error'
+    ? (error.stack ?? error.message)
+    : error.message
 }

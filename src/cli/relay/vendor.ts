@@ -18,7 +18,11 @@ export async function accept(path: string, { data }: DataOption): Promise<void> 
 }
 
 /** `keyledger relay renew` */
-export async function renew({ data, out, seats }: DataOption & OutOption & { seats?: string }): Promise<void> {
+export async function renew({
+  data,
+  out,
+  seats,
+}: DataOption & OutOption & { seats?: string }): Promise<void> {
   const wanted = seats === undefined ? undefined : wholeNumberOf('--seats', seats, 1, 100_000)
   await withRelay(data, async ({ database, key, clock, enrollment }) => {
     const request = makeRequest(database, key, clock, wanted)

@@ -13,15 +13,14 @@ export async function formIn(request: IncomingMessage): Promise<SentForm> {
     ? await new Response(body, { headers: { 'content-type': type } }).formData().catch(() => undefined)
     : new URLSearchParams(body)
   if (!fields) throw invalid('the form cannot be read; send it again')
-  const valueOf = (name: string) => fields.get(name)
   return {
     text(name) {
-      const value = valueOf(name)
-      return typeof value === 'string' ? value : ''
+      const sent = fields.get(name)
+      return typeof sent === 'string' ? sent : ''
     },
     async file(name) {
-      const value = valueOf(name)
-      return value === null || typeof value === 'string' ? (value ?? '') : value.text()
+      const sent = fields.get(name)
+      return sent === null || typeof sent === 'string' ? (sent ?? '') : sent.text()
     },
   }
 }

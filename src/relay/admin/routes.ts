@@ -129,12 +129,8 @@ function sessionIn(program: RelayProgram, { headers }: IncomingMessage): Session
   return cookie === undefined ? undefined : sessionsFor(program).find(cookie)
 }
 
-const overview = (
-  { relay }: RelayProgram,
-  session: Session,
-  notice?: Notice,
-  status = 200,
-): RelayAnswer => shown(overviewPage(relay, relay.standing(), session, notice), status)
+const overview = ({ relay }: RelayProgram, session: Session, notice?: Notice, status = 200): RelayAnswer =>
+  shown(overviewPage(relay, relay.standing(), session, notice), status)
 
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',

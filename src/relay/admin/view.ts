@@ -100,7 +100,9 @@ function badgeOf({ kind }: Standing): Html {
   return html`<span class=${`badge ${tone}`}>${text}</span>`
 }
 
-const certificateFacts = ({ certified }: Extract<Standing, { certified: unknown }>): Html => html`<dl class="facts">
+const certificateFacts = ({
+  certified,
+}: Extract<Standing, { certified: unknown }>): Html => html`<dl class="facts">
   <div><dt>Product</dt><dd>${certified.product.name}</dd></div>
   <div><dt>Certificate ends</dt><dd>${timeShown(Date.parse(certified.claims.exp) / 1000)}</dd></div>
   <div><dt>Relay</dt><dd><code>${certified.claims.relay_id}</code></dd></div>
@@ -168,14 +170,16 @@ export const logPage = (entries: readonly Recorded[], session: Session): string 
         entries.length === 0
           ? html`<p class="soft">No seat has been taken yet.</p>`
           : html`<ul class="sheet">
-              ${entries.map(({ length, entry }) => html`<li class="device" key=${length}>
+              ${entries.map(
+                ({ length, entry }) => html`<li class="device" key=${length}>
                 <div>
                   <p class="name">${entry.name}</p>
                   <p class="soft">
                     ${timeShown(entry.at)} · ${entry.type === 'taken' ? 'took a seat' : endings[entry.how]} · no. ${entry.fence}
                   </p>
                 </div>
-              </li>`)}
+              </li>`,
+              )}
             </ul>`
       }
     </section>`,

@@ -53,7 +53,10 @@ const admin: Handler = async (program, request, { page = '' }) =>
   (await import('../admin/routes.ts')).answerPage(program, request, page)
 
 const routes: readonly Route[] = [
-  { path: /^\/health$/, methods: { GET: ({ relay }) => json({ status: 'ok', relay: relay.standing().kind }) } },
+  {
+    path: /^\/health$/,
+    methods: { GET: ({ relay }) => json({ status: 'ok', relay: relay.standing().kind }) },
+  },
   {
     path: /^\/metrics$/,
     methods: {

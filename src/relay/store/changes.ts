@@ -48,7 +48,9 @@ function writeBlocked(database: DatabaseSync, before: Floor, after: Floor): void
 
 const writeSeat = (database: DatabaseSync, seat: RelaySeat): void =>
   void database
-    .prepare('insert into seats (instance_id, seat) values (?, ?) on conflict do update set seat = excluded.seat')
+    .prepare(
+      'insert into seats (instance_id, seat) values (?, ?) on conflict do update set seat = excluded.seat',
+    )
     .run(seat.instanceId, JSON.stringify(seat))
 
 /** Writes until when seats last, in Unix seconds: for those who look at a relay that does not run. */
