@@ -75,7 +75,7 @@ export function openRelay(database: Database, clocks: Clocks): Relay {
   const durable = openFloor(database, clocks)
   const { clock, floor, kept, moment, change } = durable
   const counted = { taken: 0, denied: 0, heartbeats: 0 }
-  const unwritten = createUnwritten(durable, database)
+  const unwritten = createUnwritten(durable)
 
   return {
     clock,
@@ -135,7 +135,7 @@ export function openRelay(database: Database, clocks: Clocks): Relay {
 }
 
 /** What is written once a second: ends that have moved, refusals by their minute, and now and then the time. */
-function createUnwritten(durable: DurableFloor, database: Database) {
+function createUnwritten(durable: DurableFloor) {
   const { clock, floor } = durable
   const moved = new Set<string>()
   const denied = new Map<number, number>()

@@ -31,6 +31,7 @@ export function createRenewing(program: RelayProgram, ask: typeof askVendor = as
     const pending = relay.clock.monotonic() - madeAt < repeatedMs ? database.read(lastRequest) : undefined
     if (pending === undefined) madeAt = relay.clock.monotonic()
     const request = pending ?? makeRequest(database, key, relay.clock)
+    relay.reload()
     acceptAnswer(database, key, relay.clock, await ask(standing.enrollment, { request }))
     relay.reload()
   }

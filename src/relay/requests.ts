@@ -39,7 +39,7 @@ export function makeRequest(database: Database, key: RelayKey, clock: RelayClock
     const wanted = seats ?? enrollment.seats
     const inUse = z.int().parse(file.prepare('select count(*) as seats from seats').get()?.seats)
     if (wanted < inUse)
-      throw new RequestRefused(`${inUse} seats are in use. Free some first, or ask for at least ${inUse}.`)
+      throw new RequestRefused(`Seats in use: ${inUse}. Free some first, or ask for at least ${inUse}.`)
     const minute = Math.floor(clock.now() / 60_000) - 1
     const counter = lastCounter(file) + 1
     const nonce = randomBytes(18).toString('base64url')
@@ -87,7 +87,7 @@ export function makeRelease(database: Database, key: RelayKey, clock: RelayClock
       throw new RequestRefused('The relay has no seats: the vendor has not answered it yet.')
     const inUse = z.int().parse(file.prepare('select count(*) as seats from seats').get()?.seats)
     if (inUse > 0)
-      throw new RequestRefused(`${inUse} seats are in use. End the apps that have them, or free them first.`)
+      throw new RequestRefused(`Seats in use: ${inUse}. End the apps that have them, or free them first.`)
     const head = readValue(file, 'head') ?? emptyChain
     const said = { ...reportIn(file, head, Number.MAX_SAFE_INTEGER), iat: timeOf(clock.now() / 1000) }
     writeValue(file, 'released', true)
