@@ -14,8 +14,8 @@ export type DurableFloor = {
   moment: () => Moment
   /** The minute to count in. Minutes that were reported do not change any more, even if the time was corrected. */
   minute: () => number
-  /** Moves ends, which are not written with each change. */
-  move: (floor: Floor) => void
+  /** Moves the end of a seat, which is not written with each call. @param end milliseconds of the monotonic clock */
+  move: (instanceId: string, end: number) => void
   /**
    * Makes a change durable, then visible; one of ends alone is not written.
    * @param decide is repeated when another process has written meanwhile
@@ -37,7 +37,14 @@ export function openFloor(database: Database, clocks: Clocks): DurableFloor {
     seconds: Math.floor(clock.now() / 1000),
   })
   const minute = (): number => Math.max(kept.reportedMinute + 1, Math.floor(clock.now() / 60_000))
-  let floor = stored(kept, termsOf(kept), moment())
+  let floor: Floor
+  /** Those of the floor, which move with each heartbeat: a copy each time would be most of the garbage. */
+  let ends: Map<string, number>
+  const adopt = (next: Floor): void => {
+    ends = new Map(next.ends)
+    floor = { ...next, ends }
+  }
+  adopt(stored(kept, termsOf(kept), moment()))
 
   /** Seats keep the ends that they have in this process. */
   function takeOver(read: Kept): void {
@@ -47,7 +54,7 @@ export function openFloor(database: Database, clocks: Clocks): DurableFloor {
       const from = Date.parse(read.certified.claims.iat)
       clock.correct({ from, until: from + Math.max(0, clock.now() - read.requestedAt) })
     }
-    floor = stored(kept, termsOf(kept), moment(), floor)
+    adopt(stored(kept, termsOf(kept), moment(), floor))
   }
 
   return {
@@ -57,14 +64,12 @@ export function openFloor(database: Database, clocks: Clocks): DurableFloor {
     terms: () => termsOf(kept),
     moment,
     minute,
-    move(moved) {
-      floor = moved
-    },
+    move: (instanceId, end) => void ends.set(instanceId, end),
     change(decide) {
       const at = moment()
       const decided = decide(floor, at)
       if (decided.floor.seats === floor.seats && decided.floor.blocked === floor.blocked) {
-        floor = decided.floor
+        adopt(decided.floor)
         return decided.result
       }
       const done = database.transact((file, hasChanged) => {
@@ -76,7 +81,7 @@ export function openFloor(database: Database, clocks: Clocks): DurableFloor {
         if (entries.length > 0) addToMinute(file, { minute: minute(), peak, taken, denied: 0 })
         return { after, head, result }
       })
-      floor = done.after
+      adopt(done.after)
       kept = { ...kept, head: done.head }
       return done.result
     },

@@ -112,17 +112,17 @@ export function take(
 /**
  * Keeps a seat for one more period.
  * @param fence of the seat that the device means; undefined for whichever it has
- * @returns undefined when the seat ran out, was given back, or is not the one that the device means
+ * @returns the seat and its new end; undefined when it ran out, was given back, or is not the one that the device means
  */
 export function keep(
   floor: Floor,
   terms: Terms,
   { instanceId, fence }: { instanceId: string; fence?: number | undefined },
   at: Moment,
-): { floor: Floor; seat: RelaySeat } | undefined {
+): { seat: RelaySeat; end: number } | undefined {
   const seat = floor.seats.get(instanceId)
   if (!seat || !isOfFence(seat, fence) || hasPassed(floor, instanceId, at)) return undefined
-  return { floor: withSeat(floor, terms, seat, at), seat }
+  return { seat, end: at.monotonic + periodMs(terms) }
 }
 
 /** Ends a seat; nothing changes without one. One whose end has passed ran out, whoever ends it now. */
@@ -227,8 +227,16 @@ const storedIdentity = (identity: DeviceIdentity | null) => ({
   components: identity?.components ?? {},
 })
 
+const known = new WeakMap<RelaySeat, Seat>()
+
 /** A seat as the rules of licenses know it. */
-function asSeat({ machine, components, since, ...seat }: RelaySeat): Seat {
+function asSeat(seat: RelaySeat): Seat {
+  const found = known.get(seat) ?? madeOf(seat)
+  known.set(seat, found)
+  return found
+}
+
+function madeOf({ machine, components, since, ...seat }: RelaySeat): Seat {
   const hasMarks = machine !== null || Object.keys(components).length > 0
   return {
     ...seat,

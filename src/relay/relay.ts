@@ -100,7 +100,7 @@ export function openRelay(database: Database, clocks: Clocks): Relay {
     keepSeat(instanceId, fence) {
       const still = keep(floor(), termsIn(durable), { instanceId, fence }, moment())
       if (!still) return undefined
-      durable.move(still.floor)
+      durable.move(instanceId, still.end)
       unwritten.moved(instanceId)
       counted.heartbeats += 1
       return heldIn(durable, still.seat)

@@ -30,11 +30,14 @@ export const signLease2 = (
   key: ActiveKey,
   facts: Lease2Facts,
   now: string,
-): Promise<string> => signStatement(signer, facts.tenantId, key, lease2Claims(facts, now), lease2Assertion(facts))
+): Promise<string> =>
+  signStatement(signer, facts.tenantId, key, lease2Claims(facts, now), lease2Assertion(facts))
 
 /** For whom a lease of the second version is: signed, but not sent. */
-export const lease2Assertion = ({ tenantId, productId }: Pick<LeaseFacts, 'tenantId' | 'productId'>): string =>
-  `keyledger:lease2:${tenantId}:${productId}`
+export const lease2Assertion = ({
+  tenantId,
+  productId,
+}: Pick<LeaseFacts, 'tenantId' | 'productId'>): string => `keyledger:lease2:${tenantId}:${productId}`
 
 /** What a lease of the second version says. @param now ISO 8601 */
 export function lease2Claims(facts: Lease2Facts, now: string): object {

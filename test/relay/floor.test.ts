@@ -162,7 +162,7 @@ const keeps = (which: number, withFence: boolean): Step =>
       const kept = keep(m.floor, m.terms, { instanceId, fence: withFence ? fence : undefined }, at(m.now))
       expect(kept !== undefined).toBe(m.living().includes(known))
       if (!kept) return
-      m.floor = kept.floor
+      m.floor = { ...m.floor, ends: new Map(m.floor.ends).set(instanceId, kept.end) }
       known.endsAt = m.now + period
     },
     hasKnown,

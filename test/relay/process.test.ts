@@ -209,7 +209,8 @@ test('it enrolls, renews and is released over the network', async () => {
       asked.push([request.url, request.headers['x-service-sdk-key'], Object.keys(said)])
       if (said.request === undefined) return response.end('{}')
       // The certificate is over by more than half at once, so that the relay renews when it starts.
-      const halfOver = asked.length === 1 ? { now: Math.floor(Date.now() / 1000) - 6000, seconds: 10_000 } : {}
+      const halfOver =
+        asked.length === 1 ? { now: Math.floor(Date.now() / 1000) - 6000, seconds: 10_000 } : {}
       return response.end(vendor.answer(said.request, halfOver))
     })()
   })
@@ -226,9 +227,11 @@ test('it enrolls, renews and is released over the network', async () => {
   expect(await host.run(enrolling, environment)).toMatchObject({ code: 0 })
   const relay = await serve(data)
   await expect.poll(() => asked.length, { timeout: 5000 }).toBe(2)
-  await expect
-    .poll(async () => (await fetch(`${relay.address}/metrics`)).text(), { timeout: 5000 })
-    .toMatch(new RegExp(`certificate_end_seconds ${String(Math.floor(Date.now() / 1e7))}`))
+  const certificateEnd = async () => {
+    const metrics = await (await fetch(`${relay.address}/metrics`)).text()
+    return Number(/^keyledger_relay_certificate_end_seconds (\d+)$/m.exec(metrics)?.[1])
+  }
+  await expect.poll(certificateEnd, { timeout: 5000 }).toBeGreaterThan(Date.now() / 1000 + 86_400)
   expect(await host.run(['relay', 'release', '--data', data], environment)).toMatchObject({ code: 0 })
   expect(
     await call(relay.address, 'activate', {

@@ -261,8 +261,6 @@ function refused(
   code: 'license_reminted' | 'license_revoked' | 'seat_lost' | 'device_not_found',
   reason: RefusedReason,
 ): { problem: Problem; reason: RefusedReason } {
-  const problem =
-    clientProblemOf(code) ??
-    new Problem(422, 'invalid_request', unseatedWords)
+  const problem = clientProblemOf(code) ?? new Problem(422, 'invalid_request', unseatedWords)
   return { problem, reason }
 }

@@ -1,5 +1,4 @@
 import closeWithGrace from 'close-with-grace'
-import { limitYoungGeneration } from '../../app/heap.ts'
 import { DirectoryInUse } from '../../files/directory-lock.ts'
 import { wholeNumberOf } from '../../numbers.ts'
 import { runRelay } from '../../relay/run.ts'
@@ -21,7 +20,6 @@ export async function serve({
   const at = { host, port: wholeNumberOf('--port', port, 0, 65_535) }
   if (!hasFile(data))
     throw new CommandRefused(`No relay is enrolled in ${data}. Enroll it: keyledger relay enroll.`)
-  limitYoungGeneration()
   const onError = (error: unknown) => {
     printToStderr(`${new Date().toISOString()} ${wordsOf(error)}`)
   }
