@@ -48,6 +48,8 @@ export async function inWords<Result>(work: () => Promise<Result>): Promise<Resu
       throw new CommandRefused(error.message)
     if (error instanceof StoreFailed || error instanceof VendorUnreachable)
       throw new CommandUnavailable(error.message)
+    // A directory that may not be written, or a port that is taken.
+    if (error instanceof Error && 'syscall' in error) throw new CommandMisused(`${error.message}.`)
     throw error
   }
 }

@@ -54,7 +54,7 @@ const admin: Handler = async (program, request, { page = '' }) =>
 
 const routes: readonly Route[] = [
   {
-    path: /^\/health$/,
+    path: /^\/(?:health|livez)$/,
     methods: { GET: ({ relay }) => json({ status: 'ok', relay: relay.standing().kind }) },
   },
   {
