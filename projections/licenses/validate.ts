@@ -39,6 +39,7 @@ type Row = {
   updates_until: string | null
   floating: IssuedLicense['floating']
   fence: number | null
+  file_ends_at: string | null
   seated: boolean
   uncertain: boolean
 } & EntitlingColumns
@@ -109,7 +110,7 @@ const tokenAndProduct = `
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
 const keyAndDevice = `
   k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until,
-  l.floating, d.fence,
+  l.floating, d.fence, d.file_ends_at,
   ${entitlementsOfKeyType},
   ${overridesOfCustomer},
   d.status is not distinct from 'active' as seated,
@@ -185,6 +186,7 @@ function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: numb
     ...entitlingFrom(row),
     seated: row.seated,
     fence: row.fence,
+    fileEndsAt: row.file_ends_at,
     uncertain: row.uncertain,
   }
 }

@@ -901,7 +901,11 @@ export const operations = {
     summary: 'List the refused calls of all licenses by device, call and reason, newest first',
     query: {
       product: { kind: 'text', help: 'Only what belongs to the product with this id' },
-      call: { kind: 'text', help: 'Only refusals of this call', choices: ['activate', 'validate'] },
+      call: {
+        kind: 'text',
+        help: 'Only refusals of this call',
+        choices: ['activate', 'validate', 'heartbeat'],
+      },
       reason: { kind: 'text', help: 'Only refusals with this reason' },
     },
     paged: true,
@@ -1439,6 +1443,25 @@ export const operations = {
         help: 'Narrows `newest_covered_release` to a channel of the listed releases',
       },
     },
+  },
+  keepSeat: {
+    method: 'POST',
+    path: '/v1/licenses/heartbeat',
+    summary: 'Keep the floating seat of a device for one more period',
+    body: {
+      product_id: { kind: 'text', help: 'The id of the product, unique within the tenant', required: true },
+      license_key: {
+        kind: 'text',
+        help: 'The license key. Case, hyphens and white space do not matter',
+        required: true,
+      },
+      device_id: { kind: 'text', help: 'A stable id, chosen by the caller', required: true },
+      fence: {
+        kind: 'number',
+        help: 'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
+      },
+    },
+    notRepeatable: true,
   },
   activateDevice: {
     method: 'POST',

@@ -43,6 +43,8 @@ export type RefusalCode =
   | 'device_not_found'
   | 'seat_has_file'
   | 'files_off'
+  | 'borrowing_off'
+  | 'borrow_limit_reached'
   | 'file_not_found'
   | 'file_too_long'
   | 'file_request_unreadable'

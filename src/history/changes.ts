@@ -155,9 +155,16 @@ export const durationWords = ({ count, unit }: Duration): string =>
   `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 
 /** Of a key type or a license whose seats float: how long a seat lasts, what takes it, and how many there are above the limit. */
-export function floatingWords({ seatSeconds, overdraft, scope }: FloatingSeats): string {
+export function floatingWords({
+  seatSeconds,
+  overdraft,
+  scope,
+  maxBorrowDays: days,
+  maxBorrowed,
+}: FloatingSeats): string {
   const over = overdraft === null ? '' : `, ${overdraftWords(overdraft)} above the limit`
-  return `for each ${scope}, ${secondsWords(seatSeconds)} after its last call${over}`
+  const lent = days === undefined ? '' : `, ${maxBorrowed} borrowed for up to ${secondsWords(days * 86_400)}`
+  return `for each ${scope}, ${secondsWords(seatSeconds)} after its last call${over}${lent}`
 }
 
 const overdraftWords = (overdraft: NonNullable<FloatingSeats['overdraft']>): string =>

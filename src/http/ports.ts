@@ -10,5 +10,12 @@ export type VendorPorts = ApprovalPorts &
   ImportPorts &
   TestMailPorts &
   Ports<
-    'deviceHashing' | 'findForRuntime' | 'fingerprint' | 'limitHits' | 'providers' | 'sendTestEvent' | 'usage'
+    | 'deviceHashing'
+    | 'findForRuntime'
+    | 'fingerprint'
+    | 'limitHits'
+    | 'providers'
+    | 'seatEnds'
+    | 'sendTestEvent'
+    | 'usage'
   >

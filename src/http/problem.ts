@@ -41,7 +41,7 @@ export class Problem extends Error {
 }
 
 /** Paths whose errors carry a stable code: `{"error": {"code", "message"}}`; all others `{"error": "message"}`. */
-const runtimePath = /^\/v1\/licenses\/(?:activate|validate|deactivate)(?:$|\?)/
+const runtimePath = /^\/v1\/licenses\/(?:activate|validate|heartbeat|deactivate)(?:$|\?)/
 
 /** The header with the stable code, for programs. The codes of the runtime interface are in its bodies. */
 export const errorCodeHeaders = (url: string, { errorCode }: Problem): Record<string, string> =>
@@ -137,10 +137,18 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     403,
     'the key type of this license allows no license files; set offlineFiles of the key type first',
   ],
+  borrowing_off: [
+    403,
+    'seats of this license cannot be borrowed; set maxBorrowDays and maxBorrowed in floatingSeats of its key type, and issue a license of it',
+  ],
+  borrow_limit_reached: [
+    409,
+    'as many seats of the license are borrowed as floatingSeats.maxBorrowed allows; give one back on its device, or wait for its end',
+  ],
   file_not_found: [404, 'no license file of this license was made for the device and key that signed'],
   file_too_long: [
     422,
-    'days is more than the key type allows; send at most offlineFiles.maxDays of it, or leave it out',
+    'days is more than the license allows; send at most offlineFiles.maxDays of its key type, or maxBorrowDays of its floatingSeats, or leave it out',
   ],
   file_request_unreadable: [
     422,

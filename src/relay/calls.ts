@@ -1,6 +1,12 @@
 import type { z } from 'zod'
 import { clientProblemOf, noSuchLicense, notCoveredWords, unseatedWords } from '../api/client/refusals.ts'
-import { type activateIn, type deactivateIn, machineIn, type validateIn } from '../api/client/schemas.ts'
+import {
+  type activateIn,
+  type deactivateIn,
+  type heartbeatIn,
+  machineIn,
+  type validateIn,
+} from '../api/client/schemas.ts'
 import { readKey } from '../credentials/license-key.ts'
 import { sameDigest } from '../credentials/sha256.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
@@ -8,6 +14,7 @@ import type { DeviceIdentity } from '../domain/licenses/marks.ts'
 import { givesSeats } from '../domain/licenses/status.ts'
 import { isCovered } from '../domain/licenses/updates.ts'
 import { valuesOf } from '../domain/products/entitlement-values.ts'
+import type { RefusalCode } from '../domain/refusal.ts'
 import { buildIn } from '../http/licenses/builds.ts'
 import { seatShown } from '../http/licenses/seats.ts'
 import { invalid, Problem } from '../http/problem.ts'
@@ -31,6 +38,8 @@ export function activate(served: Served, body: z.output<typeof activateIn>): obj
   requireVersion(body)
   const certified = requireServing(served, body.license_key)
   requireSeats(certified)
+  // A relay lends no seats: a borrowed one would outlive the relay's certificate.
+  if (body.borrow_seconds !== undefined || body.borrow_request !== undefined) throw problemOf('borrowing_off')
   requireCovered(certified, body)
   const taken = relay.activate(claimIn(served, certified, body), body.platform ?? null)
   if (taken.kind === 'blocked') throw blockedDevice()
@@ -71,7 +80,7 @@ export function validate(served: Served, body: z.output<typeof validateIn>): obj
 }
 
 /** An app keeps the seat of its device. @throws Problem as {@link validate} */
-export function heartbeat(served: Served, body: z.output<typeof deactivateIn>): object {
+export function heartbeat(served: Served, body: z.output<typeof heartbeatIn>): object {
   const { relay } = served
   const certified = requireServing(served, body.license_key)
   requireSeats(certified)
@@ -137,7 +146,7 @@ function requireVersion({ lease_version }: { lease_version: number }): void {
 
 /** @throws Problem 422 for a license that gives no seats */
 function requireSeats({ claims }: Certified): void {
-  if (!givesSeats(claims.status)) throw clientProblemOf(`license_${claims.status}`) ?? noSuchLicense()
+  if (!givesSeats(claims.status)) throw problemOf(`license_${claims.status}`)
 }
 
 const updatesOf = ({ claims }: Certified) => ({
@@ -185,10 +194,13 @@ function heldBy(
   throw new Problem(422, 'invalid_request', unseatedWords, {}, { reason: 'inactive' })
 }
 
-const lost = (): Problem => clientProblemOf('seat_lost') ?? noSuchLicense()
+const lost = (): Problem => problemOf('seat_lost')
+
+/** The words of the client interface for a refusal, which it has for each of these. */
+const problemOf = (code: RefusalCode): Problem => clientProblemOf(code) ?? noSuchLicense()
 
 function full(retryAfter: number): Problem {
-  const { status, message } = clientProblemOf('seat_limit_reached') ?? noSuchLicense()
+  const { status, message } = problemOf('seat_limit_reached')
   const details = { reason: 'seat_limit_reached', retry_after: retryAfter }
   const headers = { 'retry-after': String(retryAfter) }
   return new Problem(status, 'invalid_request', message, headers, details, 'seat_limit_reached')

@@ -3,12 +3,20 @@ import { coalesce } from '../async/coalesce.ts'
 import type { RanOut } from '../domain/licenses/floating.ts'
 
 /** A floating seat, and how long it lasts after each call of its device. */
-type KeptSeat = { licenseId: string; deviceId: string; fence: number; seatSeconds: number }
+type KeptSeat = {
+  licenseId: string
+  deviceId: string
+  fence: number
+  seatSeconds: number
+  /** When the license file ends with which its device has borrowed it: it does not run out before. Null for one that is not borrowed. */
+  fileEndsAt: string | null
+}
 
 /**
  * Until when floating seats last. Every end is set and compared by the clock of the database, in one statement over its row, so
  * that processes whose clocks differ agree, and of a late call and a new taking exactly one wins: whoever sees first that an
- * end has passed marks the row, and no call moves a marked end.
+ * end has passed marks the row, and no call moves a marked end. Only a seat that is borrowed meanwhile goes on: the log frees none
+ * before its license file ends.
  */
 export type SeatEnds = {
   /**
@@ -37,12 +45,14 @@ export type LicenseOfSeats = { licenseId: string; tenantId: string; seatSeconds:
  * period is over does not lose its seat in a shorter outage.
  */
 const outageSeconds = 30
+/** Whether the seat of device `d` is borrowed: it has not run out, whatever the table says that a backup leaves out. */
+const isBorrowed = 'd.file_ends_at > clock_timestamp()'
 /** The end of a seat that nobody has any more is kept for a call that is still under way. */
 const keptAfterEnd = "interval '1 day'"
 
 export function createSeatEnds(db: Pool): SeatEnds {
   const keep = coalesce(async (asked: readonly KeptSeat[]) => {
-    const seats = [...new Map(asked.map((seat) => [nameOf(seat), seat])).values()]
+    const seats = [...asked.reduce(withSeat, new Map<string, KeptSeat>()).values()]
     const moved = await endsFrom(db, moveEnds, seats)
     // Most of the others are lost; some have no row yet, or that of an earlier seat of their device.
     const others = seats.filter((seat) => !moved.has(nameOf(seat)))
@@ -88,7 +98,7 @@ export function createSeatEnds(db: Pool): SeatEnds {
         text: `select distinct e.license_id as "licenseId", d.tenant_id as "tenantId", e.seat_seconds as "seatSeconds"
                from usage.seat_ends e
                join devices d on d.license_id = e.license_id and d.device_id = e.device_id
-                 and d.status = 'active' and d.fence = e.fence
+                 and d.status = 'active' and d.fence = e.fence and not coalesce(${isBorrowed}, false)
                where e.ends_at <= clock_timestamp() and e.license_id <> all($2)
                limit $1`,
         values: [most, except],
@@ -99,8 +109,15 @@ export function createSeatEnds(db: Pool): SeatEnds {
   }
 }
 
-const nameOf = ({ licenseId, deviceId, fence }: Omit<KeptSeat, 'seatSeconds'>) =>
+const nameOf = ({ licenseId, deviceId, fence }: Pick<KeptSeat, 'licenseId' | 'deviceId' | 'fence'>) =>
   `${licenseId} ${fence} ${deviceId}`
+
+/** Of calls about one seat, that which knows the later license file counts. */
+function withSeat(seats: Map<string, KeptSeat>, seat: KeptSeat): Map<string, KeptSeat> {
+  const name = nameOf(seat)
+  const known = seats.get(name)
+  return known && (known.fileEndsAt ?? '') >= (seat.fileEndsAt ?? '') ? seats : seats.set(name, seat)
+}
 
 /** @returns the ends that were set, by {@link nameOf} */
 async function endsFrom(
@@ -113,16 +130,17 @@ async function endsFrom(
     seats.map(({ deviceId }) => deviceId),
     seats.map(({ fence }) => fence),
     seats.map(({ seatSeconds }) => seatSeconds),
+    seats.map(({ fileEndsAt }) => fileEndsAt),
   ]
-  const { rows } = await db.query<Omit<KeptSeat, 'seatSeconds'> & { endsAt: string }>({
+  const { rows } = await db.query<Pick<KeptSeat, 'licenseId' | 'deviceId' | 'fence'> & { endsAt: string }>({
     ...statement,
     values,
   })
   return new Map(rows.map(({ endsAt, ...seat }) => [nameOf(seat), endsAt]))
 }
 
-const asked = `unnest($1::text[], $2::text[], $3::int[], $4::int[])
-  as asked (license_id, device_id, fence, seat_seconds)`
+const asked = `unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::timestamptz[])
+  as asked (license_id, device_id, fence, seat_seconds, file_ends_at)`
 const setEnds = `e.license_id as "licenseId", e.device_id as "deviceId", e.fence, e.ends_at as "endsAt"`
 
 /**
@@ -132,19 +150,19 @@ const setEnds = `e.license_id as "licenseId", e.device_id as "deviceId", e.fence
 const moveEnds = {
   name: 'move-seat-ends',
   text: `with locked as (
-           select e.license_id, e.device_id, e.fence, asked.seat_seconds
+           select e.license_id, e.device_id, e.fence, asked.seat_seconds, asked.file_ends_at
            from usage.seat_ends e join ${asked} using (license_id, device_id, fence)
            order by e.license_id, e.device_id for update of e
          )
          update usage.seat_ends e
-         set seat_seconds = l.seat_seconds,
-           ends_at = greatest(e.ends_at, clock_timestamp() + make_interval(secs => l.seat_seconds))
+         set seat_seconds = l.seat_seconds, ended = false,
+           ends_at = greatest(e.ends_at, clock_timestamp() + make_interval(secs => l.seat_seconds), l.file_ends_at)
          from locked l
-         where e.license_id = l.license_id and e.device_id = l.device_id and e.fence = l.fence and not e.ended
-           and (e.ends_at > clock_timestamp() or exists (
+         where e.license_id = l.license_id and e.device_id = l.device_id and e.fence = l.fence
+           and (l.file_ends_at > clock_timestamp() or not e.ended and (e.ends_at > clock_timestamp() or exists (
              select from usage.seats_kept k
              where k.kept_at <= clock_timestamp() - interval '${outageSeconds} seconds' and e.ends_at > k.kept_at
-           ))
+           )))
          returning ${setEnds}`,
 }
 
@@ -159,7 +177,7 @@ const beginEnds = {
   name: 'begin-seat-ends',
   text: `insert into usage.seat_ends as e (license_id, device_id, fence, seat_seconds, ends_at)
          select distinct on (license_id, device_id) license_id, device_id, fence, seat_seconds,
-           clock_timestamp() + make_interval(secs => seat_seconds)
+           greatest(clock_timestamp() + make_interval(secs => seat_seconds), file_ends_at)
          from ${asked}
          order by license_id, device_id, fence desc
          ${inPlaceOfEarlier}
@@ -178,7 +196,8 @@ const passedSql = `
   ),
   begun as (
     insert into usage.seat_ends as e (license_id, device_id, fence, seat_seconds, ends_at)
-    select d.license_id, d.device_id, d.fence, $2::int, clock_timestamp() + make_interval(secs => $2::int)
+    select d.license_id, d.device_id, d.fence, $2::int,
+      greatest(clock_timestamp() + make_interval(secs => $2::int), d.file_ends_at)
     from devices d left join usage.seat_ends known
       on known.license_id = d.license_id and known.device_id = d.device_id
     where d.license_id = $1 and d.status = 'active' and d.fence is not null and (known.fence is null or known.fence < d.fence)
@@ -187,10 +206,13 @@ const passedSql = `
     returning 1
   ),
   locked as (
-    select device_id from usage.seat_ends
-    where license_id = $1 and not ended and ends_at <= clock_timestamp() and (select is_running from running)
+    select e.device_id from usage.seat_ends e
+    where e.license_id = $1 and not e.ended and e.ends_at <= clock_timestamp() and (select is_running from running)
       and (select count(*) from begun) >= 0
-    order by device_id for update
+      and not exists (
+        select from devices d where d.license_id = e.license_id and d.device_id = e.device_id and ${isBorrowed}
+      )
+    order by e.device_id for update of e
   ),
   marked as (
     update usage.seat_ends e set ended = true from locked l
@@ -205,6 +227,7 @@ const passedSql = `
   select p.device_id, p.fence, r.is_running
   from running r left join (
     passed p join devices d on d.license_id = $1 and d.device_id = p.device_id and d.status = 'active' and d.fence = p.fence
+      and not coalesce(${isBorrowed}, false)
   ) on true`
 
 /** The row of the note is locked first, so that one process alone sees an outage. */
@@ -217,7 +240,8 @@ const noteSql = `
     order by license_id, device_id for update of e
   ),
   extended as (
-    update usage.seat_ends e set ends_at = clock_timestamp() + make_interval(secs => e.seat_seconds)
+    update usage.seat_ends e
+    set ends_at = greatest(e.ends_at, clock_timestamp() + make_interval(secs => e.seat_seconds))
     from locked l where e.license_id = l.license_id and e.device_id = l.device_id and not e.ended
     returning e.fence
   )

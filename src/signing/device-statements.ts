@@ -32,6 +32,7 @@ const RequestClaims = z
 const ReleaseClaims = z.object({
   instance_id: z.string().min(1).max(256),
   serial: z.int().min(1),
+  fence: z.int().min(1).optional(),
 })
 
 /** What a device without a network asks for, signed by its own key. */
@@ -48,7 +49,13 @@ export type DeviceRequest = {
 }
 
 /** That a device gives its license file back, signed by the key that the file was made for. */
-export type DeviceRelease = { deviceKey: string; instanceId: string; serial: number }
+export type DeviceRelease = {
+  deviceKey: string
+  instanceId: string
+  serial: number
+  /** Of the floating seat that it borrowed; null for another. */
+  fence: number | null
+}
 
 /** @returns undefined for a text that is no request, or that was not signed for this product by the key in it */
 export function readRequest(text: string, place: Place): DeviceRequest | undefined {
@@ -72,8 +79,8 @@ export function readRequest(text: string, place: Place): DeviceRequest | undefin
 export function readRelease(text: string, place: Place): DeviceRelease | undefined {
   const read = verified('RELEASE', text, place, ReleaseClaims)
   if (!read) return undefined
-  const { instance_id: instanceId, serial } = read.claims
-  return { deviceKey: read.deviceKey, instanceId, serial }
+  const { instance_id: instanceId, serial, fence = null } = read.claims
+  return { deviceKey: read.deviceKey, instanceId, serial, fence }
 }
 
 function verified<Claims>(

@@ -15,6 +15,8 @@ export type Lease2Facts = LeaseFacts & {
   holder?: Person | undefined
   /** For a license file: its own id, times and serial, and the nonce of the request that it answers. */
   file?: Pick<SeatFile, 'fileId' | 'nonce' | 'serial' | 'issuedAt' | 'endsAt'> | undefined
+  /** Of the floating seat that a license file is for; null for another seat. */
+  fence?: number | null
 }
 
 /** How far the clock of a machine may be behind, so that a new lease is good there. */
@@ -41,7 +43,7 @@ export const lease2Assertion = ({
 
 /** What a lease of the second version says. @param now ISO 8601 */
 export function lease2Claims(facts: Lease2Facts, now: string): object {
-  const { license, device, holder, file } = facts
+  const { license, device, holder, file, fence = null } = facts
   const { issued, expires } = file
     ? { issued: unixSeconds(file.issuedAt), expires: unixSeconds(file.endsAt) }
     : leaseTimes(facts, now)
@@ -50,7 +52,7 @@ export function lease2Claims(facts: Lease2Facts, now: string): object {
     nbf: timeOf(issued - clocksDifferS),
     exp: timeOf(expires),
     serial: file?.serial ?? nextSerial(now),
-    ...(file && { file: file.fileId, nonce: file.nonce }),
+    ...(file && { file: file.fileId, nonce: file.nonce, ...(fence !== null && { fence }) }),
     license_id: facts.licenseId,
     license_key_hash: facts.keyHash,
     instance_id: facts.instanceId,

@@ -5,7 +5,7 @@ import { createBatches } from './batches.ts'
 import { addRefusals, forgetRefusals, type RefusalRow, trimRefusals } from './refusals-sql.ts'
 
 /** The calls whose refusals are recorded. */
-export const callNames = ['activate', 'validate'] as const
+export const callNames = ['activate', 'validate', 'heartbeat'] as const
 export type CallName = (typeof callNames)[number]
 
 /** The interface of the call: for vendors' servers, or for apps. */

@@ -21,7 +21,13 @@ export type RuntimeStatus =
   | 'plan_limit'
 
 /** Why a call is refused: the status, or more exactly where the status does not tell. */
-export type RefusedReason = RuntimeStatus | 'suspended' | 'build_not_covered' | 'seat_lost'
+export type RefusedReason =
+  | RuntimeStatus
+  | 'suspended'
+  | 'build_not_covered'
+  | 'seat_lost'
+  | 'borrowing_off'
+  | 'borrow_limit_reached'
 
 export type Verdict = {
   status: RuntimeStatus
@@ -115,10 +121,17 @@ export const withSeatLost = ({ expiresAt, revalidateAfter, updatesUntil }: Verdi
   updatesUntil,
 })
 
-/** A device validates again when half of the time of its floating seat is over, so that one failed call does not cost the seat. */
-export const withSeatKept = (verdict: Verdict, { seatSeconds }: FloatingSeats, now: string): Verdict => ({
+/**
+ * When a device with a floating seat calls again, in Unix seconds: when half of its period is over, so that one failed call does not
+ * cost the seat.
+ */
+export const revalidateAfter = ({ seatSeconds }: FloatingSeats, now: string): number =>
+  unixSeconds(now) + Math.floor(seatSeconds / 2)
+
+/** What a verdict becomes when the floating seat of the device was kept. */
+export const withSeatKept = (verdict: Verdict, floating: FloatingSeats, now: string): Verdict => ({
   ...verdict,
-  revalidateAfter: Math.min(verdict.revalidateAfter, unixSeconds(now) + Math.floor(seatSeconds / 2)),
+  revalidateAfter: Math.min(verdict.revalidateAfter, revalidateAfter(floating, now)),
 })
 
 function graceOf(status: LicenseStatus, license: Expiry, now: string): { graceUntil?: number } {

@@ -17,13 +17,15 @@ const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
   plan_limit: 'plan_limit',
 }
 
-/** What the status `inactive` alone does not say. */
-const reasonsOfInactive: Partial<Record<RefusalCode, RefusedReason>> = {
+/** What a status alone does not say. Only apps borrow seats, whose answers have no status. */
+const reasons: Partial<Record<RefusalCode, RefusedReason>> = {
   license_suspended: 'suspended',
   build_not_covered: 'build_not_covered',
   seat_lost: 'seat_lost',
+  borrowing_off: 'borrowing_off',
+  borrow_limit_reached: 'borrow_limit_reached',
 }
 
-/** The reason of an activation that the rules refuse; undefined for a refusal that is not a status. */
+/** The reason of an activation that the rules refuse; undefined for a refusal that has none. */
 export const reasonOfRefusal = (code: RefusalCode): RefusedReason | undefined =>
-  reasonsOfInactive[code] ?? statusOfRefusal(code)
+  reasons[code] ?? statusOfRefusal(code)

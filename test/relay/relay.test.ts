@@ -96,6 +96,9 @@ test('a lease of version 1, another key, an unknown instance and an old fence ar
     message: 'license not found',
     details: { reason: 'not_found' },
   })
+  expect(refusal(() => activate(served, { ...body, borrow_seconds: 86_400 })).details).toStrictEqual({
+    reason: 'borrowing_off',
+  })
   const { license_key } = body
   expect(refusal(() => heartbeat(served, { license_key, instance_id: 'ins_x' }))).toMatchObject({
     status: 422,

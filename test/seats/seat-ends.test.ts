@@ -34,7 +34,7 @@ async function seat(licenseId: string, deviceId: string, fence: number) {
 }
 
 const keep = (licenseId: string, fence: number, deviceId = `device-${fence}`) =>
-  seatEnds.keep({ licenseId, deviceId, fence, seatSeconds })
+  seatEnds.keep({ licenseId, deviceId, fence, seatSeconds, fileEndsAt: null })
 
 /** Moves the ends of all seats of a license, as if that much time had gone by. */
 const goBy = (licenseId: string, interval: string) =>
@@ -157,6 +157,70 @@ test('a note while processes run moves no end', async () => {
   await lastNote('10 seconds')
   await seatEnds.noteRunning()
   expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([{ deviceId: 'device-1', fence: 1 }])
+})
+
+/** A license file of a seat, which ends after this time. */
+async function borrow(licenseId: string, interval: string): Promise<string> {
+  const { rows } = await ledger.db.query<{ end: string }>(
+    `update devices set file_ends_at = clock_timestamp() + $2::interval where license_id = $1
+     returning to_char(file_ends_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as end`,
+    [licenseId, interval],
+  )
+  return rows[0]?.end ?? ''
+}
+const keepBorrowed = (licenseId: string, fileEndsAt: string) =>
+  seatEnds.keep({ licenseId, deviceId: 'device-1', fence: 1, seatSeconds, fileEndsAt })
+
+test('a seat that is borrowed lasts until its file ends, also when the table was lost', async () => {
+  const licenseId = await licenseWith(1)
+  const end = await borrow(licenseId, '10 days')
+  expect(await keepBorrowed(licenseId, end)).toBe(end)
+  await ledger.db.query('delete from usage.seat_ends where license_id = $1', [licenseId])
+  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([])
+  expect((await secondsLeft(licenseId))[0]).toBeGreaterThan(9 * 86_400)
+})
+
+test('a seat that is borrowed is never marked, and its device comes back to it', async () => {
+  const licenseId = await licenseWith(1)
+  await keep(licenseId, 1)
+  await goBy(licenseId, '700 seconds')
+  // Killed after the file was recorded, and before the end of the seat was set.
+  const end = await borrow(licenseId, '1 day')
+  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([])
+  expect(await keepBorrowed(licenseId, end)).toBe(end)
+})
+
+test('a seat that was found to have run out while it was being borrowed is its device’s', async () => {
+  const licenseId = await licenseWith(1)
+  await keep(licenseId, 1)
+  await goBy(licenseId, '700 seconds')
+  expect(await seatEnds.passed(licenseId, seatSeconds)).toHaveLength(1)
+  const end = await borrow(licenseId, '1 day')
+  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([])
+  const both = await Promise.all([keep(licenseId, 1), keepBorrowed(licenseId, end)])
+  expect(both).toStrictEqual([end, end])
+  expect(await seatEnds.licensesWithPassed(1000, [])).not.toContainEqual(
+    expect.objectContaining({ licenseId }),
+  )
+})
+
+test('a borrowed seat runs out when its file has ended, or a period after its last call if that is later', async () => {
+  const licenseId = await licenseWith(1)
+  await keepBorrowed(licenseId, await borrow(licenseId, '1 day'))
+  await borrow(licenseId, '-1 second')
+  expect(await keep(licenseId, 1)).toBeDefined()
+  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([])
+  await goBy(licenseId, '1 day')
+  await seatEnds.noteRunning()
+  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([{ deviceId: 'device-1', fence: 1 }])
+})
+
+test('an outage does not shorten a borrowed seat', async () => {
+  const licenseId = await licenseWith(1)
+  await keepBorrowed(licenseId, await borrow(licenseId, '10 days'))
+  await lastNote('50 seconds')
+  await seatEnds.noteRunning()
+  expect((await secondsLeft(licenseId))[0]).toBeGreaterThan(9 * 86_400)
 })
 
 test('licenses with seats that ran out are listed until that is recorded, and their ends are forgotten after a day', async () => {

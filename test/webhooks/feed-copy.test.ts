@@ -105,7 +105,7 @@ async function carryFile(id: string): Promise<void> {
   })
   const issued = events.find(({ type }) => type === 'LicenseFileIssued')
   const serial = issued && 'serial' in issued.data ? issued.data.serial : 0
-  const release = { instanceId: 'ins_mill', deviceKey: 'key', serial, at: now() }
+  const release = { instanceId: 'ins_mill', deviceKey: 'key', serial, fence: null, at: now() }
   await commandLicense(api.ledger, id, { type: 'ReleaseFile', ...release })
 }
 const expire = (id: string) => commandLicense(api.ledger, id, { type: 'EndPaidPeriod', at: now() })

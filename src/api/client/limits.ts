@@ -26,6 +26,8 @@ export type ClientLimits = {
 
 const byRoute: Record<ClientRoute, LimitName> = {
   validate: 'clientValidate',
+  // It takes the place of a validate.
+  heartbeat: 'clientValidate',
   activate: 'clientActivate',
   deactivate: 'clientDeactivate',
   'free-tier': 'clientFreeTier',

@@ -23,6 +23,19 @@ const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> 
   seat_limit_reached: [422, 'activation limit reached; deactivate another device first'],
   seat_lost: [422, 'this seat ran out, or was taken again; activate the device again'],
   seat_has_file: [422, 'the device has a license file and may go on without a network until it ends'],
+  borrowing_off: [422, 'seats of this license cannot be borrowed'],
+  borrow_limit_reached: [
+    422,
+    'as many seats are borrowed as the license allows; try again when one is given back',
+  ],
+  file_request_unreadable: [
+    422,
+    'borrow_request is not a request that this app made for this product; make a new one',
+  ],
+  file_request_of_another_license: [422, 'borrow_request was made for another license key; make a new one'],
+  file_request_outdated: [422, 'a newer request of this device was answered already; make a new one'],
+  file_release_unreadable: [422, 'release is none that this app made for this product; make a new one'],
+  file_release_outdated: [422, 'the device has a newer license file than the one that release gives back'],
   plan_limit: [402, "the vendor's plan allows no more active devices"],
 }
 

@@ -4,6 +4,7 @@ import type { ClientAuthority } from './admit.ts'
 import { beaconRoutes } from './beacons.ts'
 import { configRoute } from './config.ts'
 import { deactivateRoute } from './deactivate.ts'
+import { heartbeatRoute } from './heartbeat.ts'
 import { keysetRoute } from './keyset.ts'
 import type { ClientPorts } from './ports.ts'
 import { validateRoute } from './validate.ts'
@@ -14,6 +15,7 @@ export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientA
   const { clientLimits } = authority
   activateRoute(app, ports)
   validateRoute(app, ports, authority)
+  heartbeatRoute(app, ports, authority)
   deactivateRoute(app, ports)
   beaconRoutes(app, ports, clientLimits)
   configRoute(app, ports)

@@ -1,6 +1,7 @@
 import { findSeats } from '../../../projections/licenses/seats.ts'
 import { isOfFence, type RanOut } from '../../domain/licenses/floating.ts'
 import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
+import { keptUntil } from '../../domain/licenses/seat-files.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import type { FloatingSeats } from '../../domain/products/key-type.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -42,7 +43,8 @@ export async function takeSeat<Taken extends { license: IssuedLicense }>(
       throw error
     })
     const seat = taken && seatIn(taken)
-    const kept = seat && (await keepSeat(ports, { licenseId, floating }, seat))
+    const ofSeat = seat && { ...seat, fileEndsAt: keptUntil(seat.files) }
+    const kept = ofSeat && (await keepSeat(ports, { licenseId, floating }, ofSeat))
     if (taken && kept) return { ...taken, floating: kept }
   }
   throw new Refusal('seat_lost')
@@ -56,11 +58,11 @@ export async function takeSeat<Taken extends { license: IssuedLicense }>(
 export async function keepSeat(
   { seatEnds }: Ports<'seatEnds'>,
   { licenseId, floating: { seatSeconds } }: { licenseId: string; floating: FloatingSeats },
-  { deviceId, fence }: Pick<Seat, 'deviceId' | 'fence'>,
+  { deviceId, fence, fileEndsAt }: Pick<Seat, 'deviceId' | 'fence'> & { fileEndsAt: string | null },
   named?: number,
 ): Promise<FloatingSeat | undefined> {
   if (fence === null || !isOfFence({ fence }, named)) return undefined
-  const endsAt = await seatEnds.keep({ licenseId, deviceId, fence, seatSeconds })
+  const endsAt = await seatEnds.keep({ licenseId, deviceId, fence, seatSeconds, fileEndsAt })
   return endsAt === undefined ? undefined : { deviceId, fence, endsAt }
 }
 

@@ -77,13 +77,13 @@ export function decideOnDevice(license: Seated, command: DeviceCommand): License
 }
 
 /** A floating seat that ran out is free at the moment when it is needed. */
-function afterEnds(
-  license: Seated,
+export function afterEnds<License extends Seated>(
+  license: License,
   { ranOut = [], at }: Ends & { at: string },
-  seat: (license: Seated) => LicenseEvent[],
+  seat: (license: License) => LicenseEvent[],
 ): LicenseEvent[] {
   const freed = freedByEnd(license, ranOut, at)
-  return [...freed, ...seat(freed.reduce(evolveSeats, license))]
+  return [...freed, ...seat(freed.reduce<License>(evolveSeats, license))]
 }
 
 export const activated = (

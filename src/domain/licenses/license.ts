@@ -1,6 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import { activated, type DeviceCommand, decideOnDevice } from './activation.ts'
+import { type Borrowed, evolveBorrowed } from './borrowing.ts'
 import { type CustomerCommand, decideByCustomer, withFree } from './customer.ts'
 import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
 import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
@@ -34,6 +35,7 @@ export type IssuedLicense = Omit<
   Seats &
   Noticed &
   FilesOfYear &
+  Borrowed &
   Standing & {
     status: 'issued'
     /** The end that has already been recorded by `LicenseExpired` or `LicenseFellBack`; see `endOf`. */
@@ -205,10 +207,13 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     case 'DeviceIdentified':
     case 'DeviceInTwoPlaces':
     case 'DeviceNamed':
-    case 'LicenseFileReleased':
       return evolveSeats(license, event)
-    case 'LicenseFileIssued':
-      return evolveSeats({ ...license, filesByDay: withFile(license, event.data.at) }, event)
+    case 'LicenseFileReleased':
+      return evolveSeats({ ...license, ...evolveBorrowed(license, event) }, event)
+    case 'LicenseFileIssued': {
+      const filesByDay = withFile(license, event.data.at)
+      return evolveSeats({ ...license, filesByDay, ...evolveBorrowed(license, event) }, event)
+    }
     case 'SeatFreedByCustomer':
       return { ...license, freedByCustomerAt: withFree(license.freedByCustomerAt, event.data.at) }
     case 'LicenseReminted': {
@@ -290,6 +295,7 @@ function issuedWith({ at: _, updatesUntil, floating, ...terms }: LicenseTerms): 
     freedByCustomerAt: [],
     deviceSubjects: [],
     filesByDay: null,
+    borrowed: null,
     floating: floating ?? null,
     lastFence: 0,
     seatsUsed: 0,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import { forAnyOrigin, preflight } from '../../api/client/origins.ts'
-import { activateIn, deactivateIn, validateIn } from '../../api/client/schemas.ts'
+import { activateIn, deactivateIn, heartbeatIn, validateIn } from '../../api/client/schemas.ts'
 import { keysetSeconds } from '../../domain/signing/signing.ts'
 import { notFound } from '../../http/problem.ts'
 import { activate, deactivate, heartbeat, type Served, settingsOf, validate } from '../calls.ts'
@@ -85,7 +85,7 @@ const routes: readonly Route[] = [
   }),
   call('activate', activateIn, activate),
   call('validate', validateIn, validate),
-  call('heartbeat', deactivateIn, heartbeat),
+  call('heartbeat', heartbeatIn, heartbeat),
   call('deactivate', deactivateIn, deactivate),
 ]
 

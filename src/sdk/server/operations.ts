@@ -47,6 +47,7 @@ export const operations = {
   getWebhookReplay: 'GET /v1/webhook/replays/{id}',
   getWorkspace: 'GET /v1/workspace',
   importLicenses: 'POST /v1/licenses/import idempotent',
+  keepSeat: 'POST /v1/licenses/heartbeat',
   linkLicense: 'POST /v1/customers/{id}/link-license idempotent',
   listAudit: 'GET /v1/audit paged',
   listCustomers: 'GET /v1/customers paged',

@@ -46,6 +46,7 @@ const issued = {
   freedByCustomerAt: [],
   deviceSubjects: [],
   filesByDay: null,
+  borrowed: null,
   floating: null,
   lastFence: 0,
   seatsUsed: 0,

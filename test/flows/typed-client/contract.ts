@@ -35,4 +35,6 @@ export const calledByOthers = new Set([
   // They take what a device has signed.
   'createLicenseFile',
   'releaseLicenseFile',
+  // Apps call it with the SDK key, as those of the contract.
+  'keepInstance',
 ])

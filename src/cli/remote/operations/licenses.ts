@@ -138,6 +138,7 @@ export const licenseCommands = {
     summary: 'Activate a device with a key',
     options: { name: 'the name of the device' },
   },
+  keepSeat: { words: 'licenses heartbeat', summary: 'Keep the floating seat of a device' },
   deactivateDevice: { words: 'licenses deactivate', summary: 'Deactivate a device with a key' },
 } satisfies Partial<Commands>
 
