@@ -25,10 +25,10 @@ const Certificate = z.object({
   updates_until: time.optional(),
   holder: z.object({ name: z.string().nullable(), email: z.string().nullable() }).optional(),
 })
-export type Certificate = z.infer<typeof Certificate>
+type Certificate = z.infer<typeof Certificate>
 
 /** The vendor's answer to a request of a relay. */
-export const Answer = z.object({
+const Answer = z.object({
   certificate: z.string().max(100_000),
   /** Raw public keys of the tenant, base64, by their ids. */
   keys: z.record(z.string(), z.string()),
@@ -36,7 +36,7 @@ export const Answer = z.object({
   settings: z.looseObject({ free_tier_enabled: z.boolean(), expires_at: z.int().optional() }).nullable(),
   product: z.object({ tenantId: z.string().min(1), productId: z.string().min(1), name: z.string() }),
 })
-export type Answer = z.infer<typeof Answer>
+type Answer = z.infer<typeof Answer>
 
 /** An answer whose certificate was verified. */
 export type Certified = Answer & { claims: Certificate }

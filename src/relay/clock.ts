@@ -25,7 +25,7 @@ export type KnownTime = {
 }
 
 /** The bounds of the present time that an answer of the vendor gives. */
-export type TimeBounds = { from: number; until: number }
+type TimeBounds = { from: number; until: number }
 
 /**
  * The time of a relay. While the process runs, it goes by the monotonic clock alone: a clock that is set forward or back changes

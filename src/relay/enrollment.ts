@@ -9,7 +9,10 @@ import { openDatabase } from './store/database.ts'
 import { type Enrollment, readValue, removeValue, writeValue } from './store/state.ts'
 
 /** What a relay is enrolled with; the license key and the password in clear. */
-export type EnrollmentIn = Omit<Enrollment, 'keyHash' | 'password'> & { licenseKey: string; password: string }
+export type EnrollmentIn = Omit<Enrollment, 'keyHash' | 'server'> & {
+  licenseKey: string
+  server: { url: string; sdkKey: string } | null
+}
 
 /**
  * Prepares a directory for a relay: its key, what it is for, and the first request to the vendor. A relay that is not answered yet
@@ -19,14 +22,19 @@ export type EnrollmentIn = Omit<Enrollment, 'keyHash' | 'password'> & { licenseK
  */
 export async function enroll(
   directory: string,
-  { licenseKey, password, ...rest }: EnrollmentIn,
+  { licenseKey, password, server, ...rest }: EnrollmentIn,
   clocks: Clocks,
 ): Promise<string> {
   const read = readKey(licenseKey)
   if (!read) throw new RequestRefused('The license key is mistyped: its last character does not fit.')
   const problem = problemOfPassword(password, null)
   if (problem !== undefined) throw new RequestRefused(problem)
-  const enrollment = { ...rest, keyHash: read.keyHash, password: await hashPassword(password) }
+  const enrollment = {
+    ...rest,
+    keyHash: read.keyHash,
+    password: await hashPassword(password),
+    server: server && { ...server, licenseKey },
+  }
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const database = openDatabase(directory)
   try {

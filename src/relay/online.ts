@@ -24,10 +24,11 @@ export async function askVendor(
   statement: { request: string } | { release: string },
 ): Promise<string> {
   if (!server) throw new VendorUnreachable('The relay was enrolled without a server. Carry the file instead.')
+  const path = 'release' in statement ? 'relay/release' : 'relay'
   const { status, body } = await post(
-    `${server.url}/${tenantId}/${productId}/relay`,
+    `${server.url}/${tenantId}/${productId}/${path}`,
     server.sdkKey,
-    JSON.stringify(statement),
+    JSON.stringify({ license_key: server.licenseKey, ...statement }),
   )
   if (status >= 200 && status < 300) return body
   const said = Refusal.safeParse(jsonIn(body)).data?.error ?? `the server answered ${status}`

@@ -13,6 +13,10 @@ import { type Enrollment, readValue, writeValue } from './store/state.ts'
 /** The relay cannot ask this now. The message says what to do. */
 export class RequestRefused extends Error {}
 
+/** As much as the vendor reads. */
+const mostMinutes = 25_000
+const mostHeads = 1000
+
 /** How long entries are kept for the administrator after the vendor knows of them. */
 const keptSeconds = 30 * 86_400
 
@@ -41,7 +45,7 @@ export function makeRequest(database: Database, key: RelayKey, clock: RelayClock
     if (wanted < inUse)
       throw new RequestRefused(`Seats in use: ${inUse}. Free some first, or ask for at least ${inUse}.`)
     const minute = Math.floor(clock.now() / 60_000) - 1
-    const counter = lastCounter(file) + 1
+    const counter = nextCounter(file, clock)
     const nonce = randomBytes(18).toString('base64url')
     const head = readValue(file, 'head') ?? emptyChain
     const said = { ...reportIn(file, head, minute), iat: timeOf(clock.now() / 1000) }
@@ -142,10 +146,14 @@ function reportIn(file: DatabaseSync, head: ChainHead, until: number) {
   const all = [...(reported ? [reported] : []), ...sent.map((row) => Head.parse(row)), head]
   const heads = all.filter(({ length }, index) => length !== all[index + 1]?.length)
   const minutes = file
-    .prepare('select minute, peak, taken, denied from minutes where minute <= ? order by minute')
-    .all(until)
+    .prepare('select minute, peak, taken, denied from minutes where minute <= ? order by minute desc limit ?')
+    .all(until, mostMinutes)
+    .reverse()
     .map((row) => MinuteRow.parse(row))
-  return { heads, minutes: minutes.map(({ minute, peak, taken, denied }) => [minute, peak, taken, denied]) }
+  return {
+    heads: heads.slice(-mostHeads),
+    minutes: minutes.map(({ minute, peak, taken, denied }) => [minute, peak, taken, denied]),
+  }
 }
 
 const Head = z.object({ length: z.int(), hash: z.string() })
@@ -169,8 +177,9 @@ const signedFor = (
   claims: object,
 ): string => key.signed(claims, { pk: key.pk }, `keyledger:relay-${kind}1:${tenantId}:${productId}`)
 
-function lastCounter(file: DatabaseSync): number {
-  const last = readValue(file, 'counter') ?? 0
-  writeValue(file, 'counter', last + 1)
-  return last
+/** Rises with each request, also after one that was lost with its file. */
+function nextCounter(file: DatabaseSync, clock: RelayClock): number {
+  const counter = Math.max((readValue(file, 'counter') ?? 0) + 1, Math.floor(clock.now() / 1000))
+  writeValue(file, 'counter', counter)
+  return counter
 }

@@ -206,7 +206,7 @@ test('it enrolls, renews and is released over the network', async () => {
       let body = ''
       for await (const part of request) body += String(part)
       const said = z.looseObject({ request: z.string().optional() }).parse(JSON.parse(body))
-      asked.push([request.url, request.headers['x-service-sdk-key'], Object.keys(said)])
+      asked.push([request.url, request.headers['x-service-sdk-key'], Object.keys(said).sort()])
       if (said.request === undefined) return response.end('{}')
       // The certificate is over by more than half at once, so that the relay renews when it starts.
       const halfOver =
@@ -242,9 +242,9 @@ test('it enrolls, renews and is released over the network', async () => {
   ).toMatchObject({ status: expect.toBeOneOf([403, 422]) as number })
   const path = `/${tenantId}/${productId}/relay`
   expect(asked).toStrictEqual([
-    [path, sdkKey, ['request']],
-    [path, sdkKey, ['request']],
-    [path, sdkKey, ['release']],
+    [path, sdkKey, ['license_key', 'request']],
+    [path, sdkKey, ['license_key', 'request']],
+    [`${path}/release`, sdkKey, ['license_key', 'release']],
   ])
   await relay.end('SIGTERM')
 })

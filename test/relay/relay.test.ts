@@ -82,7 +82,8 @@ test('nothing that a device is recognized by can be read in its files', async ()
   expect(String(row?.seat)).toContain('"name":"a"')
   expect(String(row?.seat)).not.toContain(body.machine_hash)
   expect(String(row?.seat)).not.toContain('bm90IHRo')
-  expect(statSync(join(directory, 'relay.key')).mode & 0o777).toBe(0o600)
+  for (const name of ['relay.key', 'relay.sqlite', 'relay.sqlite-wal'])
+    expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600)
 })
 
 test('a lease of version 1, another key, an unknown instance and an old fence are refused as by a server', async () => {
@@ -292,7 +293,6 @@ test('a renewal reports what happened once, also when an answer was lost', async
   time.pass(minute)
   const lost = renewalRequest(directory, time.clocks)
   expect(vendor.readRequest(lost)).toMatchObject({
-    counter: 2,
     relay_id: 'rel_06f5w3k8hx7vq2m4n9t1r0s5zc',
     minutes: [[first, 2, 2, 1]],
   })
@@ -313,7 +313,10 @@ test('a renewal reports what happened once, also when an answer was lost', async
   accept(directory, answer, time.clocks)
   time.pass(minute)
   const third = vendor.readRequest(renewalRequest(directory, time.clocks))
-  expect(third).toMatchObject({ counter: 4, minutes: [] })
+  expect(third.minutes).toStrictEqual([])
+  const counters = [lost, next].map((text) => vendor.readRequest(text).counter)
+  expect(counters[0]).toBeLessThan(counters[1] ?? 0)
+  expect(counters[1]).toBeLessThan(third.counter)
   expect(third.heads.map(({ length }) => length)).toStrictEqual([3])
 })
 

@@ -6,7 +6,6 @@ import { bytesToSign, timeOf, tokenOf, verifyToken } from '../../src/signing/pas
 
 export const tenantId = 'acme'
 export const productId = 'editor'
-export const sdkKey = 'kl_sdk_'
 
 const Head = z.object({ length: z.int(), hash: z.string() })
 const Request = z.object({

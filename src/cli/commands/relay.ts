@@ -3,20 +3,7 @@ import type { Command } from 'commander'
 import { keepYoungGenerationSmall } from '../../app/heap.ts'
 import type { OutputOptions } from '../../terminal/output.ts'
 import { topCommand } from '../context.ts'
-
-export type DataOption = { data: string }
-export type OutOption = { out?: string }
-export type EnrollOptions = DataOption &
-  OutOption & {
-    tenant: string
-    product: string
-    name: string
-    seats: string
-    licenseKeyFile?: string
-    passwordFile?: string
-    server?: string
-    sdkKeyFile?: string
-  }
+import type { DataOption, EnrollOptions, OutOption } from '../relay/options.ts'
 
 /** The data directory has a folder for a relay. */
 const defaultData = (): string => join(process.env.KEYLEDGER_DATA_DIR ?? '.keyledger', 'relay')

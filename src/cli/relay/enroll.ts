@@ -7,9 +7,9 @@ import { askVendor } from '../../relay/online.ts'
 import { acceptAnswer } from '../../relay/requests.ts'
 import { CommandMisused } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
-import type { EnrollOptions } from '../commands/relay.ts'
 import { firstLineOf, typedHidden } from '../secret-input.ts'
 import { inWords, withRelay, writeOut } from './open.ts'
+import type { EnrollOptions } from './options.ts'
 
 /** `keyledger relay enroll` */
 export async function enrollRelay(options: EnrollOptions): Promise<void> {

@@ -5,8 +5,8 @@ import { runRelay } from '../../relay/run.ts'
 import { hasFile } from '../../relay/store/database.ts'
 import { CommandRefused, CommandUnavailable } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
-import type { DataOption } from '../commands/relay.ts'
 import { inWords } from './open.ts'
+import type { DataOption } from './options.ts'
 
 /** How long running requests may take to finish after Ctrl-C. */
 const drainMs = 5000

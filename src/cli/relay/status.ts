@@ -2,8 +2,8 @@ import { faultInChain } from '../../relay/store/changes.ts'
 import { readKept } from '../../relay/store/state.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { fields, type OutputOptions, print } from '../../terminal/output.ts'
-import type { DataOption } from '../commands/relay.ts'
 import { withRelay } from './open.ts'
+import type { DataOption } from './options.ts'
 
 /** `keyledger relay status` @throws CommandRefused when the record of takings was changed */
 export async function showStatus({ data, ...options }: DataOption & OutputOptions): Promise<void> {

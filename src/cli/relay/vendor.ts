@@ -5,8 +5,8 @@ import { askVendor } from '../../relay/online.ts'
 import { acceptAnswer, makeRelease, makeRequest } from '../../relay/requests.ts'
 import { CommandMisused } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
-import type { DataOption, OutOption } from '../commands/relay.ts'
 import { withRelay, writeOut } from './open.ts'
+import type { DataOption, OutOption } from './options.ts'
 
 /** `keyledger relay accept` */
 export async function accept(path: string, { data }: DataOption): Promise<void> {

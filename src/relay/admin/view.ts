@@ -10,7 +10,7 @@ export type Notice = { kind: 'done' | 'wrong'; text: string }
 
 type Page = { title: string; session?: Session | undefined; notice?: Notice | undefined; content: Content }
 
-export function pageOf({ title, session, notice, content }: Page): string {
+function pageOf({ title, session, notice, content }: Page): string {
   return documentOf(html`<html lang="en">
     <head>
       <meta charset="utf-8" />

@@ -56,7 +56,7 @@ async function answerTo(program: RelayProgram, request: IncomingMessage): Promis
     return { ...answer, headers: { ...route.headers, ...answer.headers } }
   } catch (error) {
     const problem = problemOf(error)
-    if (problem.status >= 500) program.onError(error)
+    if (problem.status >= 500 && !isGone(error)) program.onError(error)
     return {
       status: problem.status,
       headers: {
@@ -69,6 +69,10 @@ async function answerTo(program: RelayProgram, request: IncomingMessage): Promis
     }
   }
 }
+
+/** The caller closed the connection. */
+const isGone = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 
 /** How soon a caller tries again whose call could not be written. */
 const retrySeconds = 5

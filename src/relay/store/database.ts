@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -105,7 +105,10 @@ export function openDatabase(directory: string, maxPages?: number): Database {
 }
 
 function connect(directory: string, maxPages: number | undefined): DatabaseSync {
+  const isNew = !hasFile(directory)
   const database = new DatabaseSync(fileIn(directory), { timeout: busyMs })
+  // Its other files get the same mode.
+  if (isNew) chmodSync(fileIn(directory), 0o600)
   try {
     database.exec(
       `pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -${String(cacheKiB)}; ${schema}`,

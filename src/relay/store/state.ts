@@ -9,14 +9,14 @@ import { type BlockedDevice, RelaySeat } from '../floor.ts'
 const Enrollment = z.strictObject({
   tenantId: z.string(),
   productId: z.string(),
-  /** Of the license key, which is not stored itself. */
+  /** Of the license key. */
   keyHash: z.string(),
   name: z.string(),
   seats: z.int().min(1),
   /** The administrator's password, hashed. */
   password: z.string(),
-  /** Where it renews by itself; null for a relay without a network. The SDK key stands in every app. */
-  server: z.strictObject({ url: z.string(), sdkKey: z.string() }).nullable(),
+  /** Where it renews by itself, and as whom; null for a relay without a network, which does not keep the license key. */
+  server: z.strictObject({ url: z.string(), sdkKey: z.string(), licenseKey: z.string() }).nullable(),
 })
 export type Enrollment = z.infer<typeof Enrollment>
 
