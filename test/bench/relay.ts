@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,6 +43,10 @@ export async function benchRelay(log: (line: string) => void): Promise<Figure[]>
       `${String(clients)} seats taken, p50 ${ms(at(taken.takenMs, 0.5))}, p99 ${ms(at(taken.takenMs, 0.99))}`,
     )
     const busyMiB = memoryMiBOfTree(relay.pid)
+    const [anonymousMiB, residentMiB] = ['Anonymous', 'Rss'].map((name) => smapsMiB(relay.pid, name))
+    log(
+      `memory: PSS ${busyMiB.toFixed(1)}, anonymous ${String(anonymousMiB)}, resident ${String(residentMiB)} MiB`,
+    )
     await relay.stop()
     const { beatsMs, failed } = taken
     const median = at(startMs, 0.5)
@@ -60,7 +64,7 @@ export async function benchRelay(log: (line: string) => void): Promise<Figure[]>
         ...bare,
         what: 'relay, memory (PSS)',
         measured: `${String(Math.round(busyMiB))} MiB`,
-        against: `${String(Math.round(idleMiB))} MiB after the start`,
+        against: `${String(Math.round(idleMiB))} MiB after the start; ${String(anonymousMiB)} anonymous, ${String(residentMiB)} resident`,
         bar: '< 60 MB',
         holds: busyMiB * 1.048_576 < 60,
       },
@@ -75,6 +79,12 @@ export async function benchRelay(log: (line: string) => void): Promise<Figure[]>
   } finally {
     rmSync(directory, { recursive: true })
   }
+}
+
+/** A line of what the kernel says of a process's memory. */
+function smapsMiB(pid: number, name: string): number {
+  const rollup = readFileSync(`/proc/${String(pid)}/smaps_rollup`, 'utf8')
+  return Math.round(Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(rollup)?.[1]) / 1024)
 }
 
 async function prepare(directory: string, vendor: Vendor): Promise<void> {
