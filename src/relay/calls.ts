@@ -14,7 +14,6 @@ import type { DeviceIdentity } from '../domain/licenses/marks.ts'
 import { givesSeats } from '../domain/licenses/status.ts'
 import { isCovered } from '../domain/licenses/updates.ts'
 import { valuesOf } from '../domain/products/entitlement-values.ts'
-import type { RefusalCode } from '../domain/refusal.ts'
 import { buildIn } from '../http/licenses/builds.ts'
 import { seatShown } from '../http/licenses/seats.ts'
 import { invalid, Problem } from '../http/problem.ts'
@@ -156,8 +155,7 @@ const updatesOf = ({ claims }: Certified) => ({
 /** @throws Problem 422 */
 function requireCovered(certified: Certified, body: Parameters<typeof buildIn>[0]): void {
   if (isCovered(updatesOf(certified), buildIn(body).builtAt)) return
-  const details = { reason: 'build_not_covered', ...updatesShown(certified) }
-  throw new Problem(422, 'invalid_request', notCoveredWords, {}, details, 'build_not_covered')
+  throw problemOf('build_not_covered', {}, updatesShown(certified))
 }
 
 const updatesShown = ({ claims }: Certified) =>
@@ -197,14 +195,11 @@ function heldBy(
 const lost = (): Problem => problemOf('seat_lost')
 
 /** The words of the client interface for a refusal, which it has for each of these. */
-const problemOf = (code: RefusalCode): Problem => clientProblemOf(code) ?? noSuchLicense()
+const problemOf = (...refusal: Parameters<typeof clientProblemOf>): Problem =>
+  clientProblemOf(...refusal) ?? noSuchLicense()
 
-function full(retryAfter: number): Problem {
-  const { status, message } = problemOf('seat_limit_reached')
-  const details = { reason: 'seat_limit_reached', retry_after: retryAfter }
-  const headers = { 'retry-after': String(retryAfter) }
-  return new Problem(status, 'invalid_request', message, headers, details, 'seat_limit_reached')
-}
+const full = (retryAfter: number): Problem =>
+  problemOf('seat_limit_reached', { 'retry-after': String(retryAfter) }, { retry_after: retryAfter })
 
 const blockedDevice = (): Problem =>
   new Problem(403, 'forbidden', 'this device is blocked on the relay; ask the administrator of the relay')

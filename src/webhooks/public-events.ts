@@ -111,6 +111,8 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
       const next = nextAttemptAt && unixSeconds(nextAttemptAt)
       return { sale_id: saleId, payment_id: paymentId, attempt, next_attempt_at: next }
     }
+    case 'SeatsExhausted':
+      return { seats: event.data.seats, waiting: event.data.waiting }
     case 'LicenseRenewed':
       return { expires_at: unixSeconds(event.data.expiresAt) }
     default:

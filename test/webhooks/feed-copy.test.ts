@@ -55,6 +55,11 @@ beforeAll(async () => {
         fallbackEntitlements: ['basic'],
       },
       { name: 'Later', duration: { count: 1, unit: 'month' }, startsAt: 'first_activation' },
+      {
+        name: 'Shared',
+        deviceLimit: 1,
+        floatingSeats: { seatSeconds: 600, overdraft: null, scope: 'device' },
+      },
     ],
   })
   await soldLicenses()
@@ -144,6 +149,9 @@ async function vendorsLicenses(): Promise<void> {
   await send('POST', `${url}/resume`)
   await send('PATCH', `/v1/licenses/${hard.id}`, { expiresAt: later(day) })
 
+  const shared = await mint(api.ask, shop.token, 'app', { keyTypeId: 'shared' })
+  await activate(shared.id, 'laptop')
+  await commandLicense(api.ledger, shared.id, { type: 'NoteExhausted', waiting: 1, at: now() })
   const revoked = await mint(api.ask, shop.token, 'app')
   await gated(`/v1/licenses/${revoked.id}/revoke`, { reason: 'by mistake' })
   await gated(`/v1/licenses/${revoked.id}/reinstate`)

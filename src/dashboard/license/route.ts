@@ -30,6 +30,7 @@ import { explain } from '../../verdicts/explain.ts'
 import { changesFor } from '../license-changes/route.ts'
 import type { PageContext } from '../page-context.ts'
 import { proofOfEvent } from '../proofs/log-route.ts'
+import { seatQuery, seatUseOf, whatIfOf } from '../seat-use/seat-use.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { actionsFor } from './actions-route.ts'
 import { licenseView } from './view.ts'
@@ -63,6 +64,7 @@ const Query = z.object({
     .optional(),
   from: sequence.optional(),
   to: sequence.optional(),
+  ...seatQuery,
 })
 type Query = z.infer<typeof Query>
 
@@ -93,6 +95,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       keyIsSendable,
       allowsFiles,
       proof,
+      seatUse,
     ] = await Promise.all([
       asOf === undefined ? shownNow(ports, now) : shownThen(ports, place, asOfIn(asOf)),
       explain(ports, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
@@ -105,6 +108,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       asOf === undefined && may(role, 'change_licenses') && isSendable(ports, now.license),
       asOf === undefined && allowFiles(ports, now.license),
       proofOfEvent(ports, id, now.revision),
+      asOf === undefined && now.license.floating ? seatUseNow(ports, place, query) : undefined,
     ])
     const stop = asOf === undefined ? undefined : await eventAt(ports, place, explanation.sequence)
     return show(reply, {
@@ -125,6 +129,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
           actions: actionsFor(role, now.license, seat?.seat),
           changes: changesFor(role, now.license, { keyIsSendable, allowsFiles }),
           proof,
+          ...seatUse,
           freesSeats: asOf === undefined && may(role, 'change_licenses'),
         }),
     })
@@ -154,6 +159,14 @@ function normalizedQuery({ at, from, to, device }: Query): string | undefined {
 }
 
 type Place = { tenantId: string; licenseId: string }
+
+async function seatUseNow(ports: Ports<'db' | 'now' | 'refusals'>, place: Place, query: Query) {
+  const [seatUse, whatIf] = await Promise.all([
+    seatUseOf(ports, place, query),
+    whatIfOf(ports, place.licenseId, query),
+  ])
+  return { seatUse, whatIf }
+}
 
 async function shownNow(ports: Ports<'db' | 'now' | 'subjects'>, entry: LicenseEntry) {
   const { licenseId } = entry.license

@@ -36,6 +36,7 @@ export const publicNames = {
   DeviceNamed: 'license.device_named',
   LicenseFileIssued: 'license.file_issued',
   LicenseFileReleased: 'license.file_released',
+  SeatsExhausted: 'license.seats_exhausted',
   HolderErased: 'license.holder_erased',
   RevocationUndone: 'license.revocation_undone',
   ImportTakenBack: 'license.import_taken_back',
