@@ -53,6 +53,10 @@ const networkGroups: readonly CommandGroup[] = [
     async () => (await import('./commands/witness.ts')).witnessCommand,
   ),
   network(
+    { relay: 'Give out floating seats in a network that cannot reach the vendor' },
+    async () => (await import('./commands/relay.ts')).relayCommands,
+  ),
+  network(
     {
       'completion <shell>': 'Print a script that completes commands and options: bash, zsh or fish',
     },

@@ -55,6 +55,8 @@ export const bodyOf = (url: string, { code, message, details }: Problem): object
 
 export const invalid = (message: string): Problem => new Problem(400, 'invalid_request', message)
 
+export const bodyNotJson = 'the body is not valid JSON; check its quotes, commas and brackets'
+export const bodyOfOtherType = 'send the body as JSON, with the header Content-Type: application/json'
 export const bodyTooLarge = 'the body is too large; send less at once'
 export function notFound(what: string): Problem {
   const code = `${what.replaceAll(' ', '_')}_not_found`

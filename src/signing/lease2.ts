@@ -27,17 +27,27 @@ export const clocksDifferS = 86_400
  * @param now ISO 8601
  * @throws SigningFailed when the tenant's key cannot be used
  */
-export async function signLease2(
+export const signLease2 = (
   signer: Signer,
   key: ActiveKey,
   facts: Lease2Facts,
   now: string,
-): Promise<string> {
-  const { tenantId, productId, device, file, fence = null } = facts
+): Promise<string> =>
+  signStatement(signer, facts.tenantId, key, lease2Claims(facts, now), lease2Assertion(facts))
+
+/** For whom a lease of the second version is: signed, but not sent. */
+export const lease2Assertion = ({
+  tenantId,
+  productId,
+}: Pick<LeaseFacts, 'tenantId' | 'productId'>): string => `keyledger:lease2:${tenantId}:${productId}`
+
+/** What a lease of the second version says. @param now ISO 8601 */
+export function lease2Claims(facts: Lease2Facts, now: string): object {
+  const { device, file, fence = null } = facts
   const { issued, expires } = file
     ? { issued: unixSeconds(file.issuedAt), expires: unixSeconds(file.endsAt) }
     : leaseTimes(facts, now)
-  const claims = {
+  return {
     iat: timeOf(issued),
     nbf: timeOf(issued - clocksDifferS),
     exp: timeOf(expires),
@@ -49,7 +59,6 @@ export async function signLease2(
     ...(device && { device: { machine_hash: device.machineHash, components: device.components } }),
     ...claimsOfLicense(facts),
   }
-  return signStatement(signer, tenantId, key, claims, `keyledger:lease2:${tenantId}:${productId}`)
 }
 
 /** What a statement says of its license. */

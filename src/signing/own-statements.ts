@@ -1,7 +1,7 @@
-import { type KeyObject, sign } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import { armored, type Kind, tokenIn } from './armor.ts'
-import { bytesToSign, tokenOf, verifyToken } from './paseto.ts'
+import { signOwn, verifyToken } from './paseto.ts'
 
 /** The product that something is said to. */
 export type Place = { tenantId: string; productId: string }
@@ -44,8 +44,5 @@ export function ownStatement(
   claims: object,
   { publicKey, privateKey }: { publicKey: string; privateKey: KeyObject },
 ): string {
-  const message = JSON.stringify(claims)
-  const beside = JSON.stringify({ pk: publicKey })
-  const signature = sign(null, bytesToSign(message, beside, assertionOf(kind, place)), privateKey)
-  return armored(kind, tokenOf(message, beside, signature.toString('base64')))
+  return armored(kind, signOwn(claims, { pk: publicKey }, assertionOf(kind, place), privateKey))
 }

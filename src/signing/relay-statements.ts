@@ -5,19 +5,12 @@ import { ChainHead } from '../domain/licenses/relay-events.ts'
 import type { Relay } from '../domain/licenses/relay-seats.ts'
 import type { RelayRelease, RelayRequest } from '../domain/licenses/relays.ts'
 import type { FloatingSeats } from '../domain/products/key-type.ts'
+import { certificateAssertion } from './certificate.ts'
 import { claimsOfLicense, clocksDifferS, type Lease2Facts } from './lease2.ts'
 import { type Place, readStatement } from './own-statements.ts'
-import { signStatement, timeOf, verifyToken } from './paseto.ts'
+import { signStatement, timeOf } from './paseto.ts'
+import { mostHeads, mostMinutes } from './relay-bounds.ts'
 import type { ActiveKey, Signer } from './signer.ts'
-
-/** The most characters of what a relay says: {@link mostMinutes} with seven digits each have about 1,000,000. */
-export const maxRelayStatementLength = 1_000_000
-
-/** How many minutes a relay reports at most; it leaves out the oldest ones. */
-export const mostMinutes = 25_000
-
-/** How many heads it reports at most: one for each request since the last one that was answered. */
-const mostHeads = 1000
 
 /** As many as a column of the usage holds. */
 const count = z.int().min(0).max(1_000_000_000)
@@ -76,8 +69,6 @@ type CertificateFacts = Place &
     floating: FloatingSeats
   }
 
-const assertionOf = ({ tenantId, productId }: Place): string => `keyledger:relay1:${tenantId}:${productId}`
-
 /**
  * Signs the certificate of a relay. Its times and serial are recorded, so that it can be signed again.
  * @throws SigningFailed when the tenant's key cannot be used
@@ -100,48 +91,5 @@ export function signCertificate(signer: Signer, key: ActiveKey, facts: Certifica
     scope: floating.scope,
     ...claimsOfLicense(facts),
   }
-  return signStatement(signer, facts.tenantId, key, claims, assertionOf(facts))
-}
-
-const time = z.iso.datetime().transform((moment) => Date.parse(moment))
-
-const CertificateClaims = z.object({
-  iat: time,
-  nbf: time,
-  exp: time,
-  serial: z.int(),
-  nonce: z.string(),
-  relay_id: z.string(),
-  pk: z.string(),
-  license_id: z.string(),
-  license_key_hash: z.string(),
-  seats: z.int().min(1),
-  seat_seconds: z.int().min(1),
-  scope: z.enum(['device', 'process', 'user']),
-  status: z.enum(['active', 'fallback']),
-  entitlements: z.record(z.string(), z.unknown()),
-  license_expires_at: z.iso.datetime().nullable(),
-  updates_until: z.iso.datetime().optional(),
-  holder: z.object({ name: z.string().nullable(), email: z.string().nullable() }).optional(),
-})
-
-/** What a certificate says; its times are in milliseconds. */
-export type CertificateClaims = z.infer<typeof CertificateClaims>
-
-/**
- * What a certificate says.
- * @param keys the raw public keys of the tenant, base64, by `kid`
- * @returns undefined for what none of the keys signed as a certificate for this product
- */
-export function readCertificate(
-  token: string,
-  keys: Readonly<Record<string, string>>,
-  place: Place,
-): CertificateClaims | undefined {
-  const read = verifyToken(token, assertionOf(place), (beside) => {
-    const { data } = z.object({ kid: z.string() }).safeParse(beside)
-    const key = data && Object.hasOwn(keys, data.kid) ? keys[data.kid] : undefined
-    return key === undefined ? undefined : Buffer.from(key, 'base64')
-  })
-  return CertificateClaims.safeParse(read?.message).data
+  return signStatement(signer, facts.tenantId, key, claims, certificateAssertion(facts))
 }

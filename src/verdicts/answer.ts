@@ -7,7 +7,6 @@ import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
 import { isCovered } from '../domain/licenses/updates.ts'
 import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
 import type { FloatingSeats } from '../domain/products/key-type.ts'
-import type { RefusalCode } from '../domain/refusal.ts'
 import { NoSuchProduct, StateUnreadable } from './errors.ts'
 
 export type RuntimeStatus =
@@ -158,35 +157,6 @@ const endsOf = (status: LicenseStatus, { license }: LicenseOfKey, now: string): 
 
 const secondsOf = (...ends: (string | null)[]): number[] =>
   ends.flatMap((end) => (end === null ? [] : unixSeconds(end)))
-
-/** The status for an activation that the rules refuse; undefined for a refusal that is not a status. */
-export function statusOfRefusal(code: RefusalCode): RuntimeStatus | undefined {
-  return refusedAs[code]
-}
-
-const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
-  license_revoked: 'revoked',
-  license_suspended: 'inactive',
-  license_expired: 'expired',
-  build_not_covered: 'inactive',
-  license_reminted: 'reminted',
-  seat_limit_reached: 'seat_limit_reached',
-  seat_lost: 'inactive',
-  plan_limit: 'plan_limit',
-}
-
-/** What a status alone does not say. Only apps borrow seats, whose answers have no status. */
-const reasons: Partial<Record<RefusalCode, RefusedReason>> = {
-  license_suspended: 'suspended',
-  build_not_covered: 'build_not_covered',
-  seat_lost: 'seat_lost',
-  borrowing_off: 'borrowing_off',
-  borrow_limit_reached: 'borrow_limit_reached',
-}
-
-/** The reason of an activation that the rules refuse; undefined for a refusal that has none. */
-export const reasonOfRefusal = (code: RefusalCode): RefusedReason | undefined =>
-  reasons[code] ?? statusOfRefusal(code)
 
 /** Whether an activation with this status gives the device a seat. */
 export const isSeating = (status: RuntimeStatus): status is 'active' | 'fallback' =>

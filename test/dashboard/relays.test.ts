@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { readCertificate } from '../../src/signing/relay-statements.ts'
+import { readCertificate } from '../../src/signing/certificate.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { testRelay } from '../signing/test-relay.ts'

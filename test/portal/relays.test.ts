@@ -1,7 +1,7 @@
 /** Guarantee: where the product lets customers get files, a person answers the relays of their license in the portal. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { readCertificate } from '../../src/signing/relay-statements.ts'
+import { readCertificate } from '../../src/signing/certificate.ts'
 import { wordsOf } from '../dashboard/forms.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { testRelay } from '../signing/test-relay.ts'

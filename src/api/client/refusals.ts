@@ -4,11 +4,15 @@ import { waitingShown } from '../../http/licenses/seats.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import type { CallName } from '../../usage/refusals.ts'
-import { type RefusedReason, reasonOfRefusal } from '../../verdicts/answer.ts'
+import type { RefusedReason } from '../../verdicts/answer.ts'
+import { reasonOfRefusal } from '../../verdicts/refused.ts'
 import type { Client } from './client.ts'
 
 /** Why a build is not covered, for people. */
 export const notCoveredWords = 'the license does not cover this build; use an older one or extend its updates'
+
+/** That an instance has no seat, for people. */
+export const unseatedWords = 'this instance does not exist or is deactivated; activate it again'
 
 /** The responses to refused activations. The client contract has its own statuses. */
 const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> = {

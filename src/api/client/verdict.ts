@@ -9,7 +9,7 @@ import { onlyPlain } from '../../vault/key-hashing.ts'
 import type { RefusedReason } from '../../verdicts/answer.ts'
 import { admitClient, admitClientAs, type ClientAuthority, productNamed, sdkKeyHashIn } from './admit.ts'
 import type { Client } from './client.ts'
-import { clientProblemOf, noSuchLicense } from './refusals.ts'
+import { clientProblemOf, noSuchLicense, unseatedWords } from './refusals.ts'
 
 /** The app, the hash of the key that it sent, and what was found for it. */
 type Found = { client: Client; keyHash: string; result: InstanceKeyResult }
@@ -88,14 +88,6 @@ export function refused(
     | 'device_not_found',
   reason: RefusedReason,
 ): { problem: Problem; reason: RefusedReason } {
-  const problem =
-    clientProblemOf(code) ??
-    new Problem(
-      422,
-      'invalid_request',
-      'this instance does not exist or is deactivated; activate it again',
-      {},
-      { reason },
-    )
+  const problem = clientProblemOf(code) ?? new Problem(422, 'invalid_request', unseatedWords, {}, { reason })
   return { problem, reason }
 }

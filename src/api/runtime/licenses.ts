@@ -16,14 +16,13 @@ import {
   isSeating,
   type RefusedReason,
   type RuntimeStatus,
-  reasonOfRefusal,
-  statusOfRefusal,
   unknownKey,
   type Verdict,
   verdictOn,
   withSeatKept,
 } from '../../verdicts/answer.ts'
 import { type NotCovered, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
+import { reasonOfRefusal, statusOfRefusal } from '../../verdicts/refused.ts'
 import { createFindLicense, type FindLicense } from './find-license.ts'
 import { heartbeatRoute } from './heartbeat.ts'
 import {

@@ -6,20 +6,10 @@ import type { DeviceClaim } from '../../domain/licenses/marks.ts'
 import type { FloatingSeats } from '../../domain/products/key-type.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
-import { type Waiting, waitForSeat } from '../../seats/seat-waits.ts'
+import { waitForSeat } from '../../seats/seat-waits.ts'
 import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
-
-/** All floating seats of a license are taken: when to come again, how many wait, and perhaps who has them. */
-export class SeatsTaken extends Refusal {
-  readonly waiting: Waiting
-
-  constructor(waiting: Waiting) {
-    super('seat_limit_reached', waiting.retryAfterSeconds)
-    this.name = 'SeatsTaken'
-    this.waiting = waiting
-  }
-}
+import { SeatsTaken } from './seats-taken.ts'
 
 /** What tells takers of a seat apart, by as much of it as can be hashed: the id that it was given, the install, the machine, the name. */
 export function waiterOf({ instanceId, installId, identities, name }: DeviceClaim): string {

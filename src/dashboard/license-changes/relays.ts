@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { certifyRelay, releaseRelay } from '../../commands/devices/relays.ts'
 import { type Html, html } from '../../html.ts'
-import { maxRelayStatementLength } from '../../signing/relay-statements.ts'
+import { maxRelayStatementLength } from '../../signing/relay-bounds.ts'
 import { textArea, textField } from '../forms/form-fields.ts'
 import { optionalWhole } from '../forms/typed.ts'
 import { moment } from '../frame/moments.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { RelayAnswer } from '../../commands/devices/relays.ts'
 import { type Relay, relayStates, seatsOfRelay, stateOfRelay } from '../../domain/licenses/relay-seats.ts'
 import { isPlain, notPlain } from '../../domain/values.ts'
-import { maxRelayStatementLength } from '../../signing/relay-statements.ts'
+import { maxRelayStatementLength } from '../../signing/relay-bounds.ts'
 import { momentOut } from '../schemas.ts'
 
 /** A text that was carried here from a relay, in lines. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FloatingSeat } from '../../commands/devices/floating.ts'
-import { SeatsTaken } from '../../commands/devices/waiting.ts'
+import { SeatsTaken } from '../../commands/devices/seats-taken.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { FloatingSeats } from '../../domain/products/key-type.ts'
 

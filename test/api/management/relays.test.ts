@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { readCertificate } from '../../../src/signing/relay-statements.ts'
+import { readCertificate } from '../../../src/signing/certificate.ts'
+import { timeOf } from '../../../src/signing/paseto.ts'
 import { relayMinutes } from '../../../src/usage/relay-minutes.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { eventsIn } from '../../harness/ledger.ts'
@@ -102,9 +103,9 @@ describe('a relay', () => {
     const first = made(await ask(id, request))
     const { certificate, keys } = first.answer
     expect(readCertificate(certificate, keys, place)).toStrictEqual({
-      iat: Math.floor(now() / 1000) * 1000,
-      nbf: Math.floor(now() / 1000) * 1000 - day,
-      exp: Math.floor(now() / 1000) * 1000 + 30 * day,
+      iat: timeOf(now() / 1000),
+      nbf: timeOf((now() - day) / 1000),
+      exp: timeOf((now() + 30 * day) / 1000),
       serial: expect.any(Number),
       nonce: expect.any(String),
       relay_id: first.relay.relayId,
