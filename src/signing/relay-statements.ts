@@ -14,7 +14,7 @@ import type { ActiveKey, Signer } from './signer.ts'
 export const maxRelayStatementLength = 1_000_000
 
 /** How many minutes a relay reports at most; it leaves out the oldest ones. */
-export const mostMinutes = 25_000
+const mostMinutes = 25_000
 
 /** How many heads it reports at most: one for each request since the last one that was answered. */
 const mostHeads = 1000
