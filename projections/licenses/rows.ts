@@ -71,6 +71,8 @@ export const licenses = defineTable<LicenseFields>(
     relays: 'json not null',
     // Which of those are borrowed, and until when.
     borrowed: 'json',
+    // When it was last recorded that none was left.
+    exhaustedAt: 'timestamptz',
     // How many license files it got, by the day, as far as they count toward what its key type allows.
     filesByDay: 'json',
     // When the last of them ends, and of those for a key that was replaced.
@@ -110,6 +112,7 @@ export const licenses = defineTable<LicenseFields>(
         '(tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null',
       licenses_of_customer: '(customer_id, created_at desc, license_id desc) where customer_id is not null',
       licenses_with_withdrawn_files: withdrawingLicenses,
+      licenses_with_floating_seats: '(tenant_id, product_id) where floating is not null',
       ...expiriesIndexes,
       ...filterIndexes,
     },

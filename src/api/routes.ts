@@ -34,6 +34,7 @@ import { sellingRoutes } from './management/products/selling.ts'
 import { refusalRoutes } from './management/refusals.ts'
 import { saleRoutes } from './management/sales/sales.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
+import { seatRoutes } from './management/seats.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { usageRoutes } from './management/usage.ts'
 import { deliveryRoutes } from './management/webhooks/deliveries.ts'
@@ -82,6 +83,7 @@ export function managementRoutes(
   receiptRoute(routes, ports)
   customerRoutes(routes, ports, cursors)
   usageRoutes(routes, ports)
+  seatRoutes(routes, ports)
   insightRoutes(routes, ports)
   refusalRoutes(routes, ports, cursors)
   sdkKeyRoutes(routes, ports)

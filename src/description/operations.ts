@@ -99,6 +99,10 @@ export const operations = {
         kind: 'flag',
         help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
       },
+      showSeatHolders: {
+        kind: 'flag',
+        help: 'Whether a device that finds all floating seats taken is told the names of the devices that have them; absent means no',
+      },
       leaseHolder: {
         kind: 'flag',
         help: 'Whether `lease2` and license files name the holder of the license, so that an app can show whom it is licensed to; absent means no',
@@ -177,6 +181,10 @@ export const operations = {
       customerFiles: {
         kind: 'flag',
         help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      },
+      showSeatHolders: {
+        kind: 'flag',
+        help: 'Whether a device that finds all floating seats taken is told the names of the devices that have them; absent means no',
       },
       leaseHolder: {
         kind: 'flag',
@@ -903,6 +911,46 @@ export const operations = {
       granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
     },
   },
+  readSeatsOfLicense: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/seats',
+    summary: 'Read the floating seats of a license in use over time, and what fewer seats would have refused',
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+      seats: {
+        kind: 'number',
+        help: 'Also says how many takings of the range so many seats would have refused; for at most 31 days',
+      },
+    },
+  },
+  readSeatsOfProduct: {
+    method: 'GET',
+    path: '/v1/products/{productId}/seats',
+    summary: "Read the floating seats of a product's licenses in use over time",
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+    },
+  },
+  readSeatsOfCustomer: {
+    method: 'GET',
+    path: '/v1/customers/{id}/seats',
+    summary: "Read the floating seats of a customer's licenses in use over time",
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+    },
+  },
   readInsights: {
     method: 'GET',
     path: '/v1/insights',
@@ -978,7 +1026,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -998,7 +1046,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -1077,6 +1125,7 @@ export const operations = {
           'license.expiring',
           'license.renewal_failed',
           'license.relay_forked',
+          'license.seats_exhausted',
         ],
       },
     },
@@ -1117,6 +1166,7 @@ export const operations = {
           'license.expiring',
           'license.renewal_failed',
           'license.relay_forked',
+          'license.seats_exhausted',
         ],
       },
       endpoint: { kind: 'text', help: 'Only deliveries to the webhook endpoint with this id' },

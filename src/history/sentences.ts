@@ -21,9 +21,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'DeviceDeactivated':
       return deactivatedWords(event.data, quoted(deviceName ?? event.data.deviceId))
     case 'LicenseReminted':
-      return event.data.keepDevices
-        ? 'Reminted; its devices kept their seats'
-        : 'Reminted; all seats were freed'
+      return `Reminted; ${event.data.keepDevices ? 'its devices kept their seats' : 'all seats were freed'}`
     case 'LicenseRevoked':
       return withReason('Revoked', event.data)
     case 'CustomerLinked':
@@ -41,6 +39,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return endWords(event)
     case 'LicenseRefunded':
       return refundWords(event.data)
+    case 'SeatsExhausted':
+      return `No floating seat was left: ${event.data.seats} taken, ${event.data.waiting} waiting`
     case 'LicenseReinstated':
       return event.data.paidLeft ? 'Reinstated: the payment is valid again' : 'A payment is valid again'
     case 'LicenseTermsChanged':
@@ -68,7 +68,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'DeviceInTwoPlaces':
       return `Two machines with one hash use the seat of ${quoted(deviceName ?? event.data.deviceId)}`
     case 'DeviceNamed':
-      return `${event.data.name === null ? 'Removed the name of' : 'Renamed'} ${quoted(deviceName ?? event.data.deviceId)}`
+      return namedWords(event.data, quoted(deviceName ?? event.data.deviceId))
     case 'LicenseFileIssued':
       return `License file for ${quoted(deviceName ?? event.data.deviceId)}, good until ${momentWords(event.data.endsAt)}`
     case 'LicenseFileReleased':
@@ -99,6 +99,9 @@ function relayWords(event: RelayEvent): string {
 }
 
 const seatWords = (seats: number): string => (seats === 1 ? '1 seat' : `${seats} seats`)
+
+const namedWords = ({ name }: { name: object | null }, device: string): string =>
+  name === null ? `Removed the name of ${device}` : `Renamed ${device}`
 
 const deactivatedWords = ({ ranOut }: { ranOut?: true | undefined }, device: string): string =>
   ranOut ? `Floating seat of ${device} ran out` : `${device} deactivated`

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../async/coalesce.ts'
 import type { RanOut } from '../domain/licenses/floating.ts'
+import { forgetWaits } from './seat-waits.ts'
 
 /** A floating seat, and how long it lasts after each call of its device. */
 type KeptSeat = {
@@ -25,10 +26,15 @@ export type SeatEnds = {
    */
   keep(seat: KeptSeat): Promise<string | undefined>
   /** Marks and returns the seats of a license that ran out and are not recorded as free yet. */
-  passed(licenseId: string, seatSeconds: number): Promise<RanOut[]>
+  passed(licenseId: string): Promise<RanOut[]>
   /**
-   * The licenses with seats that ran out and are not recorded as free yet, and how long their seats last. Deletes the ends of
-   * seats that nobody has had for a day.
+   * Gives the seats of a license that have no end their first one: after a crash before it was set, a restore, or the loss of the table.
+   * It reads all seats of the license, and does so at most once in ten seconds: until then, they only last longer.
+   */
+  begin(licenseId: string, seatSeconds: number): Promise<void>
+  /**
+   * The licenses with seats that ran out and are not recorded as free yet. Deletes the ends of
+   * seats that nobody has had for a day, and who waits for a seat no more.
    */
   licensesWithPassed(most: number, except: readonly string[]): Promise<LicenseOfSeats[]>
   /**
@@ -38,7 +44,7 @@ export type SeatEnds = {
   noteRunning(): Promise<void>
 }
 
-export type LicenseOfSeats = { licenseId: string; tenantId: string; seatSeconds: number }
+export type LicenseOfSeats = { licenseId: string; tenantId: string }
 
 /**
  * Without a note for this long, devices could not be answered. Half of the shortest period: a device that calls when half of its
@@ -47,6 +53,9 @@ export type LicenseOfSeats = { licenseId: string; tenantId: string; seatSeconds:
 const outageSeconds = 30
 /** Whether the seat of device `d` is borrowed: it has not run out, whatever the table says that a backup leaves out. */
 const isBorrowed = 'd.file_ends_at > clock_timestamp()'
+const beginsEveryMs = 10_000
+/** More licenses than a process refuses in that time. */
+const maxLicenses = 10_000
 /** The end of a seat that nobody has any more is kept for a call that is still under way. */
 const keptAfterEnd = "interval '1 day'"
 
@@ -64,9 +73,11 @@ export function createSeatEnds(db: Pool): SeatEnds {
     await db.query({ name: 'note-seats-kept', text: noteSql })
   }
 
+  const begunAt = new Map<string, number>()
+
   return {
     keep,
-    async passed(licenseId, seatSeconds) {
+    async passed(licenseId) {
       for (;;) {
         const { rows } = await db.query<{
           device_id: string | null
@@ -75,7 +86,7 @@ export function createSeatEnds(db: Pool): SeatEnds {
         }>({
           name: 'seats-passed',
           text: passedSql,
-          values: [licenseId, seatSeconds],
+          values: [licenseId],
         })
         if (rows[0]?.is_running !== false)
           return rows.flatMap(({ device_id: deviceId, fence }) =>
@@ -84,7 +95,15 @@ export function createSeatEnds(db: Pool): SeatEnds {
         await noteRunning()
       }
     },
+    async begin(licenseId, seatSeconds) {
+      const now = performance.now()
+      if (now - (begunAt.get(licenseId) ?? -Infinity) < beginsEveryMs) return
+      if (begunAt.size >= maxLicenses) begunAt.clear()
+      begunAt.set(licenseId, now)
+      await db.query({ ...beginAll, values: [licenseId, seatSeconds] })
+    },
     async licensesWithPassed(most, except) {
+      await forgetWaits(db)
       await db.query({
         name: 'forget-seat-ends',
         text: `delete from usage.seat_ends e
@@ -93,9 +112,9 @@ export function createSeatEnds(db: Pool): SeatEnds {
                    and d.status = 'active' and d.fence = e.fence
                )`,
       })
-      const { rows } = await db.query<{ licenseId: string; tenantId: string; seatSeconds: number }>({
+      const { rows } = await db.query<LicenseOfSeats>({
         name: 'licenses-with-passed-seats',
-        text: `select distinct e.license_id as "licenseId", d.tenant_id as "tenantId", e.seat_seconds as "seatSeconds"
+        text: `select distinct e.license_id as "licenseId", d.tenant_id as "tenantId"
                from usage.seat_ends e
                join devices d on d.license_id = e.license_id and d.device_id = e.device_id
                  and d.status = 'active' and d.fence = e.fence and not coalesce(${isBorrowed}, false)
@@ -184,9 +203,23 @@ const beginEnds = {
          returning ${setEnds}`,
 }
 
+/** Gives all seats of a license without a row, or with that of an earlier seat of their device, their first end. */
+const beginAll = {
+  name: 'begin-all-seat-ends',
+  text: `insert into usage.seat_ends as e (license_id, device_id, fence, seat_seconds, ends_at)
+         select d.license_id, d.device_id, d.fence, $2::int,
+           greatest(clock_timestamp() + make_interval(secs => $2::int), d.file_ends_at)
+         from devices d left join usage.seat_ends known
+           on known.license_id = d.license_id and known.device_id = d.device_id
+         where d.license_id = $1 and d.status = 'active' and d.fence is not null
+           and (known.fence is null or known.fence < d.fence)
+         order by d.device_id
+         ${inPlaceOfEarlier}`,
+}
+
 /**
- * One row at least: without seats that ran out, it says only whether processes run. Rows are first made and then locked, both in
- * one order, so that no two statements wait for each other.
+ * One row at least: without seats that ran out, it says only whether processes run. The rows of a license are locked in one order, so
+ * that no two statements wait for each other. The time of the statement is one that the planner knows: few ends have passed.
  */
 const passedSql = `
   with running as (
@@ -194,29 +227,18 @@ const passedSql = `
       (select kept_at > clock_timestamp() - interval '${outageSeconds} seconds' from usage.seats_kept), false
     ) as is_running
   ),
-  begun as (
-    insert into usage.seat_ends as e (license_id, device_id, fence, seat_seconds, ends_at)
-    select d.license_id, d.device_id, d.fence, $2::int,
-      greatest(clock_timestamp() + make_interval(secs => $2::int), d.file_ends_at)
-    from devices d left join usage.seat_ends known
-      on known.license_id = d.license_id and known.device_id = d.device_id
-    where d.license_id = $1 and d.status = 'active' and d.fence is not null and (known.fence is null or known.fence < d.fence)
-    order by d.device_id
-    ${inPlaceOfEarlier}
-    returning 1
-  ),
   locked as (
     select e.device_id from usage.seat_ends e
-    where e.license_id = $1 and not e.ended and e.ends_at <= clock_timestamp() and (select is_running from running)
-      and (select count(*) from begun) >= 0
+    where e.license_id = $1 and not e.ended and e.ends_at <= statement_timestamp() and (select is_running from running)
       and not exists (
-        select from devices d where d.license_id = e.license_id and d.device_id = e.device_id and ${isBorrowed}
+        select from devices d
+        where d.license_id = e.license_id and d.device_id = e.device_id and d.fence = e.fence and ${isBorrowed}
       )
     order by e.device_id for update of e
   ),
   marked as (
     update usage.seat_ends e set ended = true from locked l
-    where e.license_id = $1 and e.device_id = l.device_id and not e.ended and e.ends_at <= clock_timestamp()
+    where e.license_id = $1 and e.device_id = l.device_id and not e.ended and e.ends_at <= statement_timestamp()
     returning e.device_id, e.fence
   ),
   passed as (

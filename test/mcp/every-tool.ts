@@ -15,6 +15,12 @@ export const everyArgument: Record<string, object> = {
   get_license: { licenseId: 'lic_1', asOf: '3' },
   explain_license: { licenseId: 'lic_1', deviceId: 'laptop', asOf: '3' },
   read_license_history: { licenseId: 'lic_1', limit: 5, cursor: 'c' },
+  read_floating_seats: {
+    licenseId: 'lic_1',
+    from: '2026-01-01T00:00:00.000Z',
+    to: '2026-02-01T00:00:00.000Z',
+    seats: 8,
+  },
   list_refused_calls: { licenseId: 'lic_1', limit: 5, cursor: 'c' },
   mint_license: {
     productId: 'editor',

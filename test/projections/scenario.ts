@@ -71,6 +71,11 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
           duration: { count: 1, unit: 'month' },
           onExpiry: 'fallback',
         },
+        {
+          ...defaultKeyType,
+          keyTypeId: 'type-3',
+          floatingSeats: { seatSeconds: 60, overdraft: null, scope: 'device' },
+        },
       ],
     },
     origin,

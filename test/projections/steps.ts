@@ -47,7 +47,8 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant('mint' as const),
-      keyType,
+      // The last one has floating seats.
+      keyType: fc.nat({ max: 3 }),
       seats: fc.option(fc.integer({ min: 1, max: 3 })),
       person: fc.boolean(),
     }),
@@ -161,4 +162,13 @@ export const everyStep: readonly Step[] = [
   { do: 'request revocation', license: 2, decision: 'deny' },
   { do: 'request revocation', license: 1, decision: 'withdraw' },
   { do: 'request revocation', license: 2, decision: 'approve' },
+  // A license with floating seats, of which the first use is older than is kept.
+  { do: 'mint', keyType: 3, seats: 2, person: false },
+  { do: 'activate', license: 3, device: 0 },
+  { do: 'activate', license: 3, device: 1 },
+  { do: 'remint', license: 3, keepDevices: false },
+  { do: 'wait', days: 430 },
+  { do: 'activate', license: 3, device: 0 },
+  { do: 'activate', license: 3, device: 1 },
+  { do: 'deactivate', license: 3, device: 0 },
 ]

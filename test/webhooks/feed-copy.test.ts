@@ -55,12 +55,17 @@ beforeAll(async () => {
         fallbackEntitlements: ['basic'],
       },
       {
-        name: 'Shared',
+        name: 'Farm',
         deviceLimit: 3,
         seatPolicy: 'floating',
         floatingSeats: { seatSeconds: 600, overdraft: null, scope: 'device', relays: { maxDays: 9 } },
       },
       { name: 'Later', duration: { count: 1, unit: 'month' }, startsAt: 'first_activation' },
+      {
+        name: 'Shared',
+        deviceLimit: 1,
+        floatingSeats: { seatSeconds: 600, overdraft: null, scope: 'device' },
+      },
     ],
   })
   await soldLicenses()
@@ -151,8 +156,7 @@ async function vendorsLicenses(): Promise<void> {
   await send('PATCH', url, { email: 'eve@example.com', deviceLimit: 9 })
   await send('POST', `${url}/suspend`, { reason: 'unpaid' })
   await send('POST', `${url}/remint`, { keepDevices: true })
-  const shared = await mint(api.ask, shop.token, 'app', { keyTypeId: 'shared' })
-  await runRelays(shared.id)
+  await runRelays((await mint(api.ask, shop.token, 'app', { keyTypeId: 'farm' })).id)
   const reminted = await mint(api.ask, shop.token, 'app', { email: 'joe@example.com' })
   await activate(reminted.id, 'laptop')
   await send('POST', `/v1/licenses/${reminted.id}/remint`, { sendKey: true })
@@ -171,6 +175,9 @@ async function vendorsLicenses(): Promise<void> {
   await send('POST', `${url}/resume`)
   await send('PATCH', `/v1/licenses/${hard.id}`, { expiresAt: later(day) })
 
+  const shared = await mint(api.ask, shop.token, 'app', { keyTypeId: 'shared' })
+  await activate(shared.id, 'laptop')
+  await commandLicense(api.ledger, shared.id, { type: 'NoteExhausted', waiting: 1, at: now() })
   const revoked = await mint(api.ask, shop.token, 'app')
   await gated(`/v1/licenses/${revoked.id}/revoke`, { reason: 'by mistake' })
   await gated(`/v1/licenses/${revoked.id}/reinstate`)

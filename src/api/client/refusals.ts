@@ -1,5 +1,6 @@
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import type { Telemetry } from '../../domain/telemetry.ts'
+import { waitingShown } from '../../http/licenses/seats.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import type { CallName } from '../../usage/refusals.ts'
@@ -35,10 +36,15 @@ const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> 
   plan_limit: [402, "the vendor's plan allows no more active devices"],
 }
 
-export function clientProblemOf(code: RefusalCode): Problem | undefined {
+export function clientProblemOf(
+  code: RefusalCode,
+  headers: Record<string, string> = {},
+  more: object = {},
+): Problem | undefined {
   const answer = refusals[code]
   const reason = reasonOfRefusal(code)
-  return answer && new Problem(answer[0], 'invalid_request', answer[1], {}, reason ? { reason } : {}, code)
+  const details = { ...(reason && { reason }), ...more }
+  return answer && new Problem(answer[0], 'invalid_request', answer[1], headers, details, code)
 }
 
 /** The answer to a key that no license of the product has. */
@@ -47,7 +53,10 @@ export const noSuchLicense = (): Problem =>
 
 /** @throws Problem for a refusal in the client contract; rethrows every other error */
 export function refuse(error: unknown): never {
-  throw (error instanceof Refusal && clientProblemOf(error.code)) || error
+  if (!(error instanceof Refusal)) throw error
+  const { code, retryAfterSeconds: seconds } = error
+  const headers = seconds === null ? {} : { 'retry-after': String(seconds) }
+  throw clientProblemOf(code, headers, waitingShown(error)) ?? error
 }
 
 /** A call of an app: its license key, its device and what it reports about itself. */

@@ -3,7 +3,7 @@ import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
-import { fence, seatShape } from '../../http/licenses/seats.ts'
+import { fence, seatShape, waitingShape } from '../../http/licenses/seats.ts'
 import { statement } from '../../http/licenses/statement.ts'
 import {
   type Answer,
@@ -327,11 +327,13 @@ const signedRefusal = z.object({
 })
 
 /** A refused activation or deactivation. */
-export const activateRefusal = errorBody.extend({ reason: refusedReason, ...updatesOutShape }).meta({
-  id: 'ClientRefusal',
-  description: 'Why a license refuses a call of an app',
-  example: { error: 'license revoked', reason: 'revoked' },
-})
+export const activateRefusal = errorBody
+  .extend({ reason: refusedReason, ...updatesOutShape, ...waitingShape })
+  .meta({
+    id: 'ClientRefusal',
+    description: 'Why a license refuses a call of an app',
+    example: { error: 'license revoked', reason: 'revoked' },
+  })
 
 /** Callers without a license also get the settings, which decide over a trial or a free tier. */
 export const validateRefusal = errorBody

@@ -3,11 +3,11 @@ import { activateDevice, deactivateDevice } from '../../commands/devices/devices
 import type { FloatingSeat } from '../../commands/devices/floating.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
-import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import { type Authority, type Caller, callerIn } from '../../http/authenticate.ts'
 import { runOriginOf, runPorts } from '../../http/idempotency.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
-import { seatShown } from '../../http/licenses/seats.ts'
+import { seatShown, waitingShown } from '../../http/licenses/seats.ts'
 import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import { refuseAllButPost } from '../../http/wrong-method.ts'
@@ -168,7 +168,7 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       let floating: FloatingSeat | undefined
       let verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       // A revoked license is answered as fast as an unknown one, without further checks.
-      const code =
+      const refused =
         found && isSeating(verdict.status)
           ? await refusalOf(found.result, async (license) => {
               const device = { name, plan: caller.plan, builtAt: buildIn(request.body).builtAt }
@@ -180,9 +180,9 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
               if (after.license.floating) verdict = withSeatKept(verdict, after.license.floating, now)
             })
           : undefined
-      const status = (code && statusOfRefusal(code)) ?? verdict.status
+      const status = (refused && statusOfRefusal(refused.code)) ?? verdict.status
       const activated = isSeating(status)
-      const reason = (code && reasonOfRefusal(code)) ?? verdict.reason ?? status
+      const reason = (refused && reasonOfRefusal(refused.code)) ?? verdict.reason ?? status
       if (activated) ports.usage.count(caller.tenantId, product_id, 'activations')
       else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
       const granting = activated ? verdict : { ...verdict, ...grantsNothing }
@@ -190,7 +190,11 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const answered = { activated, ...shown(told), status, device_id, ...seatShown(device_id, floating) }
       const place = { tenantId: caller.tenantId, productId: product_id }
       const updates = await updatesIn(ports, place, request.body, { ...told, ...isNotCovered(reason) })
-      return { ...answered, ...(activated ? graceIn(told) : { reason }), ...updates }
+      return {
+        ...answered,
+        ...(activated ? graceIn(told) : { reason, ...waitingShown(refused) }),
+        ...updates,
+      }
     },
   )
 }
@@ -250,7 +254,7 @@ function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
           deactivateDevice(own, license, found.question, fence, runOriginOf(request)),
         ))
       if (found?.result.kind !== 'license' || refused) {
-        return { deactivated: false, reason: (refused && reasonOfRefusal(refused)) ?? verdict.status }
+        return { deactivated: false, reason: (refused && reasonOfRefusal(refused.code)) ?? verdict.status }
       }
       ports.usage.count(caller.tenantId, request.body.product_id, 'deactivations')
       return { deactivated: true }
@@ -262,13 +266,13 @@ function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
 async function refusalOf(
   result: RuntimeLookupResult,
   command: (license: Extract<RuntimeLookupResult, { kind: 'license' }>) => Promise<void>,
-): Promise<RefusalCode | undefined> {
+): Promise<Refusal | undefined> {
   if (result.kind !== 'license') return undefined
   try {
     await command(result)
     return undefined
   } catch (error) {
     if (!(error instanceof Refusal) || statusOfRefusal(error.code) === undefined) throw error
-    return error.code
+    return error
   }
 }

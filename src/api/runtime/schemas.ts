@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
-import { fence, seatShape } from '../../http/licenses/seats.ts'
+import { fence, seatShape, waitingShape } from '../../http/licenses/seats.ts'
 import { type ErrorStatus, errorsWith, graceShape, keyText, text } from '../../http/schemas.ts'
 
 const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
@@ -86,6 +86,7 @@ const verdict = {
 export const activateOut = z.object({
   activated: z.boolean().meta({ description: 'Whether the device has a seat', example: true }),
   ...verdict,
+  ...waitingShape,
 })
 export const validateOut = z.object({
   valid: z.boolean().meta({ description: 'Whether the status is `active`', example: true }),

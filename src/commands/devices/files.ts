@@ -24,6 +24,7 @@ import { requireLicense } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { signingKeyOf } from '../signing-keys.ts'
 import { takeSeat } from './floating.ts'
+import { waiterOf } from './waiting.ts'
 
 /** What a license file needs. */
 export type FilePorts = Ports<
@@ -98,6 +99,7 @@ export async function issueFile(
   const made = await takeSeat(
     ports,
     entry.license,
+    { waiter: waiterOf(command.claim), origin },
     async ({ ranOut }) => {
       const at = momentOf(ports)
       const { state, events } = await seating(ports, plan, (admit, proof) =>

@@ -21,6 +21,7 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireIssued } from './devices.ts'
 import { fileOf } from './files.ts'
 import { type FloatingSeat, type Taking, takeSeat } from './floating.ts'
+import { waiterOf } from './waiting.ts'
 
 type Instance = {
   platform: string | null
@@ -74,7 +75,7 @@ export type SeatTaken = {
  *   `plan_limit`, `seat_lost`, and of one that borrows, what `fileIssued` refuses
  */
 export function activateInstance(
-  ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
+  ports: Ports<'db' | 'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
   found: FoundInstance,
   question: ActivationParams,
   instance: Instance,
@@ -83,6 +84,7 @@ export function activateInstance(
   return takeSeat(
     ports,
     found.license,
+    { waiter: waiterOf(question.instance.claim), origin },
     (taking) => seatInstance(ports, found, question, { ...instance, ...taking }, origin),
     ({ license, instanceId }) =>
       [...license.seats.values()].find((each) => each.instanceId === instanceId && each.status === 'active'),

@@ -88,7 +88,7 @@ export async function certifyRelay(
   const seconds = (days ?? rules.maxDays) * 86_400
   const asked = { newId: ports.newId('rel'), request: domainRequest(request), seconds, reason, at }
   const certify = async () => {
-    const ranOut = await ports.seatEnds.passed(licenseId, rules.floating.seatSeconds)
+    const ranOut = await ports.seatEnds.passed(licenseId)
     const command = { type: 'CertifyRelay', ...asked, ranOut } as const
     return ports.execute(licenses, licenseId, command, causeOf(origin, at), { run: origin.run })
   }

@@ -32,6 +32,7 @@ import { explain } from '../../verdicts/explain.ts'
 import { changesFor } from '../license-changes/route.ts'
 import type { PageContext } from '../page-context.ts'
 import { proofOfEvent } from '../proofs/log-route.ts'
+import { seatQuery, seatUseOf, whatIfOf } from '../seat-use/seat-use.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { actionsFor } from './actions-route.ts'
 import { licenseView } from './view.ts'
@@ -65,6 +66,7 @@ const Query = z.object({
     .optional(),
   from: sequence.optional(),
   to: sequence.optional(),
+  ...seatQuery,
 })
 type Query = z.infer<typeof Query>
 
@@ -96,6 +98,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       allowsFiles,
       allowsRelays,
       proof,
+      seatUse,
     ] = await Promise.all([
       asOf === undefined ? shownNow(ports, now) : shownThen(ports, place, asOfIn(asOf)),
       explain(ports, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
@@ -109,6 +112,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       asOf === undefined && allowFiles(ports, now.license),
       asOf === undefined && allowRelays(ports, now.license),
       proofOfEvent(ports, id, now.revision),
+      asOf === undefined && now.license.floating ? seatUseNow(ports, place, query) : undefined,
     ])
     const stop = asOf === undefined ? undefined : await eventAt(ports, place, explanation.sequence)
     return show(reply, {
@@ -134,6 +138,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
             hasRelays: now.license.relays.some(({ releasedAt }) => releasedAt === null),
           }),
           proof,
+          ...seatUse,
           freesSeats: asOf === undefined && may(role, 'change_licenses'),
         }),
     })
@@ -163,6 +168,14 @@ function normalizedQuery({ at, from, to, device }: Query): string | undefined {
 }
 
 type Place = { tenantId: string; licenseId: string }
+
+async function seatUseNow(ports: Ports<'db' | 'now' | 'refusals'>, place: Place, query: Query) {
+  const [seatUse, whatIf] = await Promise.all([
+    seatUseOf(ports, place, query),
+    whatIfOf(ports, place.licenseId, query),
+  ])
+  return { seatUse, whatIf }
+}
 
 async function shownNow(ports: Ports<'db' | 'now' | 'subjects'>, entry: LicenseEntry) {
   const { licenseId } = entry.license

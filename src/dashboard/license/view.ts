@@ -19,6 +19,8 @@ import { proofWords } from '../proofs/license-view.ts'
 import type { EventProof } from '../proofs/log-route.ts'
 import { refusalsOfLicense } from '../refusals/view.ts'
 import { itemWords } from '../sales/items-view.ts'
+import type { ShownSeatUse, WhatIf } from '../seat-use/seat-use.ts'
+import { seatUsePart } from '../seat-use/view.ts'
 import { momentSlider } from './moment-slider.ts'
 import { relaysPart, type ShownRelay } from './relays.ts'
 import { seatsPicture } from './seats.ts'
@@ -66,6 +68,9 @@ export type OneLicense = {
   actions: readonly { name: string; label: string; ofDevice: boolean }[]
   /** The changes that the role may make. */
   changes: readonly { name: string; label: string }[]
+  /** Of floating seats, those in use over time; undefined for a past state. */
+  seatUse?: ShownSeatUse | undefined
+  whatIf?: WhatIf
   /** Whether the last event is in the signed log. */
   proof: EventProof
   /** Whether the role may free seats; false for a past state. */
@@ -176,7 +181,9 @@ function statePart(view: View, one: OneLicense): Html {
       )}
       ${section(question.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
     </div>
-    ${relaysPart(one.relays)} ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
+    ${relaysPart(one.relays)}
+    ${seatUsePart(pathOf(license.id), one.seatUse, one.whatIf)}
+    ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
   </div>`
 }
 

@@ -20,7 +20,7 @@ export function borrowing({
  * A device that has borrowed its seat may do so again.
  * @throws Refusal `borrowing_off`, `borrow_limit_reached`
  */
-export function requireBorrowable(
+export function requireMayBorrow(
   license: Pick<Floating, 'floating'> & Borrowed,
   { deviceId, at }: { deviceId: string; at: string },
 ): void {

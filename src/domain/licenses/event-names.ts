@@ -40,6 +40,7 @@ export const publicNames = {
   RelayRenewed: 'license.relay_renewed',
   RelayReleased: 'license.relay_released',
   RelayForked: 'license.relay_forked',
+  SeatsExhausted: 'license.seats_exhausted',
   HolderErased: 'license.holder_erased',
   RevocationUndone: 'license.revocation_undone',
   ImportTakenBack: 'license.import_taken_back',

@@ -149,6 +149,17 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       at: Moment,
     }),
   }),
+  /** A taker was refused for want of a floating seat: recorded at most once an hour. */
+  z.object({
+    type: z.literal('SeatsExhausted'),
+    data: z.strictObject({
+      /** How many were taken, with those above the limit. */
+      seats: z.int().min(1),
+      /** How many takers waited for one. */
+      waiting: z.int().min(1),
+      at: Moment,
+    }),
+  }),
   z.object({
     type: z.literal('LicenseReminted'),
     data: z.strictObject({

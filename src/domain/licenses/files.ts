@@ -1,6 +1,6 @@
 import { Refusal } from '../refusal.ts'
 import { type ActivateInstance, afterEnds, instanceActivated, type Seated } from './activation.ts'
-import { type Borrowed, requireBorrowable } from './borrowing.ts'
+import { type Borrowed, requireMayBorrow } from './borrowing.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { leaseEnd } from './expiry.ts'
 import { claimOn, seatOf } from './floating.ts'
@@ -62,7 +62,7 @@ function fileMade(license: WithFiles, command: IssueFile): LicenseEvent[] {
   const most = license.deviceLimit === null ? Infinity : license.deviceLimit * perSeatPerYear
   if (ofDevice >= perSeatPerYear || ofLicense >= most) throw new Refusal('file_limit_reached')
   const device = seat ?? { deviceId: command.instanceId, instanceId: command.instanceId }
-  if (license.floating !== null) requireBorrowable(license, { deviceId: device.deviceId, at })
+  if (license.floating !== null) requireMayBorrow(license, { deviceId: device.deviceId, at })
   // The seat may have started its term.
   const start = seating.find((event) => event.type === 'LicenseStarted')
   const expiresAt = start?.data.expiresAt ?? license.expiresAt

@@ -5,6 +5,7 @@ import { type Borrowed, evolveBorrowed } from './borrowing.ts'
 import { type CustomerCommand, decideByCustomer, withFree } from './customer.ts'
 import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
 import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
+import { type Exhausted, exhausted, type NoteExhausted } from './exhausted.ts'
 import { fileIssued, fileReleased, type IssueFile, type ReleaseFile } from './files.ts'
 import type { Floating } from './floating.ts'
 import {
@@ -39,6 +40,7 @@ export type IssuedLicense = Omit<
   FilesOfYear &
   Relays &
   Borrowed &
+  Exhausted &
   Standing & {
     status: 'issued'
     /** The end that has already been recorded by `LicenseExpired` or `LicenseFellBack`; see `endOf`. */
@@ -71,6 +73,7 @@ export type LicenseCommand =
       at: string
     } & MailLanguage &
       Why)
+  | NoteExhausted
   | SendKey
   | { type: 'RevokeLicense'; reason: string | null; at: string }
   | { type: 'RenewLicense'; expiresAt: string; at: string }
@@ -120,6 +123,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return decideOnRelay(license, command)
     case 'RemintLicense':
       return reminted(license, command)
+    case 'NoteExhausted':
+      return exhausted(license, command)
     case 'SendKey':
       return keySent(license, command)
     case 'RevokeLicense':
@@ -273,6 +278,8 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, holder: withoutPerson(license.holder) }
     case 'KeyMailAsked':
       return { ...license, keyMailAskedAt: event.data.at }
+    case 'SeatsExhausted':
+      return { ...license, exhaustedAt: event.data.at }
     case 'ReasonGiven':
       return license
     case 'LicenseExpiring':
@@ -310,6 +317,7 @@ function issuedWith({ at: _, updatesUntil, floating, ...terms }: LicenseTerms): 
     deviceSubjects: [],
     filesByDay: null,
     borrowed: null,
+    exhaustedAt: null,
     floating: floating ?? null,
     lastFence: 0,
     relays: [],

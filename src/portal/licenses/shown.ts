@@ -13,11 +13,13 @@ import { graceUntilAt } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { seatsOfRelay } from '../../domain/licenses/relay-seats.ts'
 import { liveFile } from '../../domain/licenses/seat-files.ts'
+import type { Seat } from '../../domain/licenses/seats.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { plainText } from '../../domain/plain-text.ts'
 import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import type { Duration } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
+import { readSeatEnds } from '../../seats/read-ends.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import type { PortalContext } from '../context.ts'
 import type { Customer } from '../visit.ts'
@@ -38,6 +40,7 @@ export type ShownLicense = {
   quantity: number
   seatsUsed: number
   deviceLimit: number | null
+  isFloating: boolean
   entitlements: readonly string[]
   entitlementValues: EntitlementValues
   createdAt: string
@@ -52,6 +55,8 @@ export type ShownDevice = {
   seenAt: string | null
   /** Until when its license file keeps the seat taken; null without one. */
   heldUntil: string | null
+  /** Until when a floating seat lasts without a call; null for others, and where it is not set yet. */
+  endsAt: string | null
 }
 
 type Order = { saleId: string; soldAt: string; amount: number; currency: string; test: boolean }
@@ -98,6 +103,7 @@ export async function shownLicense(
     quantity: license.quantity,
     seatsUsed: license.seatsUsed,
     deviceLimit: license.deviceLimit,
+    isFloating: license.floating !== null,
     entitlements,
     entitlementValues: entitlementValuesFor(entitlements, entry, now) ?? {},
     createdAt: license.createdAt,
@@ -144,16 +150,21 @@ const isHeldBy = ({ holder }: IssuedLicense, { subjectId }: Pick<Customer, 'subj
 
 async function devicesOf(
   ports: PortalContext['ports'],
-  { tenantId, licenseId }: IssuedLicense,
+  { tenantId, licenseId, floating }: IssuedLicense,
 ): Promise<ShownDevice[]> {
-  const seats = await listSeated(ports.db, licenseId, mostDevices)
+  const taken = await listSeated(ports.db, licenseId, mostDevices)
+  const ends = floating && (await readSeatEnds(ports.db, licenseId, taken))
+  const endOf = new Map(ends?.map(({ deviceId, endsAt }) => [deviceId, endsAt]))
+  const now = momentOf(ports)
+  // A borrowed seat is in use until its file ends.
+  const isInUse = ({ deviceId, files }: Seat) => endOf.has(deviceId) || liveFile(files, now) !== undefined
+  const seats = ends ? taken.filter(isInUse) : taken
   const telemetry = await readTelemetry(ports.db, licenseId)
   const given = await ports.subjects.openDeviceNames(
     tenantId,
     seats.map(({ givenName }) => givenName),
   )
-  const now = momentOf(ports)
-  return seats.map(({ instanceId, name, activatedAt, files }, index) => ({
+  return seats.map(({ deviceId, instanceId, name, activatedAt, files }, index) => ({
     instanceId,
     // Names in attributes and forms too, which the templates leave as they are.
     name: plainText(given[index] ?? name),
@@ -161,6 +172,7 @@ async function devicesOf(
     since: activatedAt,
     seenAt: telemetry.get(instanceId)?.seenAt ?? null,
     heldUntil: liveFile(files, now)?.endsAt ?? null,
+    endsAt: endOf.get(deviceId) ?? null,
   }))
 }
 

@@ -230,76 +230,80 @@ test('whatever runs out, is borrowed and given back when, no seat is taken twice
   })
   let lendings = 0
   fc.assert(
-    fc.property(terms, fc.array(step, { maxLength: 40 }), ({ limit, over, maxBorrowed }, steps) => {
-      const floating = { ...lending, overdraft: over === 0 ? null : { seats: over }, maxBorrowed }
-      let license = evolveLicense(absentLicense, team(limit, floating)) as IssuedLicense
-      let hours = 0
-      let count = 0
-      for (const each of steps) {
-        if (each.do === 'wait') {
-          hours += each.hours
-          continue
-        }
-        const at = on(hours / 24)
-        const before = license
-        const seat = 'name' in each ? before.seats.get(`ins_${each.name}`) : undefined
-        const command = ((): LicenseCommand => {
-          switch (each.do) {
-            case 'take':
-              return take(each.name, at, each.ranOut)
-            case 'borrow':
-              return borrow(each.name, at, { days: each.days, counter: ++count, ranOut: each.ranOut })
-            case 'release':
-            case 'release own': {
-              const serial = seat?.files?.at(-1)?.serial ?? 1
-              const fence = each.do === 'release' ? each.fence : (seat?.fence ?? null)
-              const { name: of } = each
-              return {
-                type: 'ReleaseFile',
-                instanceId: `ins_${of}`,
-                deviceKey: `key-of-${of}`,
-                serial,
-                fence,
-                at,
-              }
-            }
-            case 'deactivate':
-              return { type: 'DeactivateDevice', deviceId: `ins_${each.name}`, at }
-            case 'end':
-              return { type: 'EndSeats', ranOut: each.ranOut, at }
-            case 'remint':
-              return {
-                type: 'RemintLicense',
-                keyHash: 'b'.repeat(64),
-                displayKey: 'ACME…8888',
-                keepDevices: false,
-                at,
-              }
+    fc.property(
+      terms,
+      fc.array(step, { minLength: 15, maxLength: 60 }),
+      ({ limit, over, maxBorrowed }, steps) => {
+        const floating = { ...lending, overdraft: over === 0 ? null : { seats: over }, maxBorrowed }
+        let license = evolveLicense(absentLicense, team(limit, floating)) as IssuedLicense
+        let hours = 0
+        let count = 0
+        for (const each of steps) {
+          if (each.do === 'wait') {
+            hours += each.hours
+            continue
           }
-        })()
-        const outcome = outcomeOf(() => decideLicense(license, command))
-        if ('refusal' in outcome) continue
-        const released = outcome.events.flatMap((event) =>
-          event.type === 'LicenseFileReleased' ? [event.data.deviceId] : [],
-        )
-        license = outcome.events.reduce<License>(evolveLicense, license) as IssuedLicense
-        const seats = [...license.seats.values()]
-        const active = seats.filter(({ status }) => status === 'active')
-        const lent = active.filter(({ files }) => liveFile(files, at))
-        lendings += outcome.events.filter(({ type }) => type === 'LicenseFileIssued').length
-        expect(license.seatsUsed).toBe(active.length)
-        expect(active.length).toBeLessThanOrEqual(limit + over)
-        expect(lent.length).toBeLessThanOrEqual(maxBorrowed)
-        const listed = Object.entries(license.borrowed ?? {}).filter(([, endsAt]) => at < endsAt)
-        expect(listed.map(([deviceId]) => deviceId).toSorted()).toStrictEqual(
-          lent.map(({ deviceId }) => deviceId).toSorted(),
-        )
-        for (const { deviceId, files, fence } of before.seats.values()) {
-          if (!liveFile(files, at) || released.includes(deviceId)) continue
-          expect(license.seats.get(deviceId)).toMatchObject({ status: 'active', fence })
+          const at = on(hours / 24)
+          const before = license
+          const seat = 'name' in each ? before.seats.get(`ins_${each.name}`) : undefined
+          const command = ((): LicenseCommand => {
+            switch (each.do) {
+              case 'take':
+                return take(each.name, at, each.ranOut)
+              case 'borrow':
+                return borrow(each.name, at, { days: each.days, counter: ++count, ranOut: each.ranOut })
+              case 'release':
+              case 'release own': {
+                const serial = seat?.files?.at(-1)?.serial ?? 1
+                const fence = each.do === 'release' ? each.fence : (seat?.fence ?? null)
+                const { name: of } = each
+                return {
+                  type: 'ReleaseFile',
+                  instanceId: `ins_${of}`,
+                  deviceKey: `key-of-${of}`,
+                  serial,
+                  fence,
+                  at,
+                }
+              }
+              case 'deactivate':
+                return { type: 'DeactivateDevice', deviceId: `ins_${each.name}`, at }
+              case 'end':
+                return { type: 'EndSeats', ranOut: each.ranOut, at }
+              case 'remint':
+                return {
+                  type: 'RemintLicense',
+                  keyHash: 'b'.repeat(64),
+                  displayKey: 'ACME…8888',
+                  keepDevices: false,
+                  at,
+                }
+            }
+          })()
+          const outcome = outcomeOf(() => decideLicense(license, command))
+          if ('refusal' in outcome) continue
+          const released = outcome.events.flatMap((event) =>
+            event.type === 'LicenseFileReleased' ? [event.data.deviceId] : [],
+          )
+          license = outcome.events.reduce<License>(evolveLicense, license) as IssuedLicense
+          const seats = [...license.seats.values()]
+          const active = seats.filter(({ status }) => status === 'active')
+          const lent = active.filter(({ files }) => liveFile(files, at))
+          lendings += outcome.events.filter(({ type }) => type === 'LicenseFileIssued').length
+          expect(license.seatsUsed).toBe(active.length)
+          expect(active.length).toBeLessThanOrEqual(limit + over)
+          expect(lent.length).toBeLessThanOrEqual(maxBorrowed)
+          const listed = Object.entries(license.borrowed ?? {}).filter(([, endsAt]) => at < endsAt)
+          expect(listed.map(([deviceId]) => deviceId).toSorted()).toStrictEqual(
+            lent.map(({ deviceId }) => deviceId).toSorted(),
+          )
+          for (const { deviceId, files, fence } of before.seats.values()) {
+            if (!liveFile(files, at) || released.includes(deviceId)) continue
+            expect(license.seats.get(deviceId)).toMatchObject({ status: 'active', fence })
+          }
         }
-      }
-    }),
+      },
+    ),
     { numRuns: 2000 },
   )
   expect(lendings).toBeGreaterThan(1000)

@@ -47,6 +47,7 @@ const issued = {
   deviceSubjects: [],
   filesByDay: null,
   borrowed: null,
+  exhaustedAt: null,
   floating: null,
   lastFence: 0,
   relays: [],

@@ -1,6 +1,6 @@
 import { argument } from './field.ts'
 import type { Commands } from './operation.ts'
-import { refusalColumns } from './reports.ts'
+import { refusalColumns, seatUse } from './reports.ts'
 
 const licenseColumns = {
   LICENSE: 'id',
@@ -60,6 +60,12 @@ export const licenseCommands = {
       from: 'the earlier moment: a time, or the sequence of an event',
       to: 'the later moment; defaults to now',
     },
+  },
+  readSeatsOfLicense: {
+    words: 'licenses seats',
+    summary: 'Show the floating seats of a license in use over time',
+    ...seatUse,
+    options: { ...seatUse.options, seats: 'also says how many takings so many seats would have refused' },
   },
   listRefusalsOfLicense: {
     words: 'licenses refusals',
@@ -196,6 +202,11 @@ export const customerCommands = {
     words: 'customers sales',
     summary: "List a customer's sales, newest first",
     columns: { SALE: 'id', PROVIDER: 'provider', STATUS: 'status', LICENSE: 'licenseId' },
+  },
+  readSeatsOfCustomer: {
+    words: 'customers seats',
+    summary: "Show the floating seats of a customer's licenses in use over time",
+    ...seatUse,
   },
   replaceEntitlementOverrides: {
     words: 'customers entitlements',

@@ -33,6 +33,7 @@ export const usualWords = {
   license_key: secret('the license key'),
   maxQuantity: 'most in one sale, or none',
   leaseHolder: 'whether leases name the holder of the license',
+  showSeatHolders: 'whether those who find no floating seat learn who has them',
   metadata: 'name=value; may be repeated',
   onExpiry: 'what happens at its end',
   onPaidInFull: 'what becomes of a license once its last installment is paid',

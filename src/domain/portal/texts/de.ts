@@ -69,8 +69,10 @@ export const de: Record<PortalTextKey, string> = {
   seatsUnlimited: '{used} Geräte, unbegrenzt',
 
   devicesTitle: 'Geräte',
+  seatsTitle: 'Jetzt belegte Plätze',
   noDevices: 'Kein Gerät verwendet diese Lizenz.',
   deviceSince: 'Seit {date}',
+  seatUntil: 'Behält seinen Platz bis {moment}, und länger, solange die App läuft',
   deviceSeen: 'Zuletzt gesehen {date}',
   deviceNameApp: 'Von der App gemeldet: {name}',
   renameDevice: 'Umbenennen',

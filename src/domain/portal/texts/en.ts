@@ -64,8 +64,10 @@ export const en = {
   seatsUnlimited: '{used} devices, no limit',
 
   devicesTitle: 'Devices',
+  seatsTitle: 'Seats in use now',
   noDevices: 'No device uses this license.',
   deviceSince: 'Since {date}',
+  seatUntil: 'Keeps its seat until {moment}, and longer while its app runs',
   deviceSeen: 'Last seen {date}',
   deviceNameApp: 'Reported by the app: {name}',
   renameDevice: 'Rename',
