@@ -1026,7 +1026,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.seats_exhausted, license.relay_forked at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -1046,7 +1046,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.seats_exhausted, license.relay_forked when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -1124,8 +1124,8 @@ export const operations = {
           'license.updates_extended',
           'license.expiring',
           'license.renewal_failed',
-          'license.seats_exhausted',
           'license.relay_forked',
+          'license.seats_exhausted',
         ],
       },
     },
@@ -1165,8 +1165,8 @@ export const operations = {
           'license.updates_extended',
           'license.expiring',
           'license.renewal_failed',
-          'license.seats_exhausted',
           'license.relay_forked',
+          'license.seats_exhausted',
         ],
       },
       endpoint: { kind: 'text', help: 'Only deliveries to the webhook endpoint with this id' },

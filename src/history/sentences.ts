@@ -82,8 +82,6 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
   }
 }
 
-const namedWords = ({ name }: { name: object | null }, device: string): string =>
-  name === null ? `Removed the name of ${device}` : `Renamed ${device}`
 function relayWords(event: RelayEvent): string {
   const relay = `Relay ${quoted(event.data.name)}`
   switch (event.type) {
@@ -101,6 +99,9 @@ function relayWords(event: RelayEvent): string {
 }
 
 const seatWords = (seats: number): string => (seats === 1 ? '1 seat' : `${seats} seats`)
+
+const namedWords = ({ name }: { name: object | null }, device: string): string =>
+  name === null ? `Removed the name of ${device}` : `Renamed ${device}`
 
 const deactivatedWords = ({ ranOut }: { ranOut?: true | undefined }, device: string): string =>
   ranOut ? `Floating seat of ${device} ran out` : `${device} deactivated`

@@ -204,10 +204,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     409,
     'the relay was copied, so it is not renewed; delete its copies and enroll a new relay: the seats of this one come back when its certificate ends',
   ],
-  relay_limit_reached: [
-    409,
-    'the license has had 100 relays within a year; renew those that it has, or wait',
-  ],
+  relay_limit_reached: [409, 'the license has had 100 relays within a year; renew those, or wait'],
   license_key_unusable: [
     422,
     'licenseKey has the format of keys minted here but a wrong check character; check it for typos',

@@ -33,7 +33,7 @@ export function relayStepRunner(ledger: TestLedger, tenantId: string, productId:
         productId,
         keyTypeId: 'default',
         keyHash: hash('sha256', licenseId),
-        displayKey: 'ACME…RELA',
+        displayKey: 'ACME…7777',
       },
       ...{ quantity: 1, deviceLimit: 5, expiresAt: null, onExpiry: 'expire', holder: null, customerId: null },
       ...{ source: 'api', saleId: null, test: false, metadata: {}, createdAt: at, at },

@@ -55,7 +55,7 @@ beforeAll(async () => {
         fallbackEntitlements: ['basic'],
       },
       {
-        name: 'Shared',
+        name: 'Farm',
         deviceLimit: 3,
         seatPolicy: 'floating',
         floatingSeats: { seatSeconds: 600, overdraft: null, scope: 'device', relays: { maxDays: 9 } },
@@ -156,8 +156,7 @@ async function vendorsLicenses(): Promise<void> {
   await send('PATCH', url, { email: 'eve@example.com', deviceLimit: 9 })
   await send('POST', `${url}/suspend`, { reason: 'unpaid' })
   await send('POST', `${url}/remint`, { keepDevices: true })
-  const shared = await mint(api.ask, shop.token, 'app', { keyTypeId: 'shared' })
-  await runRelays(shared.id)
+  await runRelays((await mint(api.ask, shop.token, 'app', { keyTypeId: 'farm' })).id)
   const reminted = await mint(api.ask, shop.token, 'app', { email: 'joe@example.com' })
   await activate(reminted.id, 'laptop')
   await send('POST', `/v1/licenses/${reminted.id}/remint`, { sendKey: true })

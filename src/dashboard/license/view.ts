@@ -181,8 +181,9 @@ function statePart(view: View, one: OneLicense): Html {
       )}
       ${section(question.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
     </div>
+    ${relaysPart(one.relays)}
     ${seatUsePart(pathOf(license.id), one.seatUse, one.whatIf)}
-    ${relaysPart(one.relays)} ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
+    ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
   </div>`
 }
 

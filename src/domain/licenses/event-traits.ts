@@ -30,12 +30,12 @@ const traits = {
   LicenseFileIssued: ofDevice,
   LicenseFileReleased: ofDevice,
   SeatFreedByCustomer: ordinary,
-  SeatsExhausted: { ...ordinary, slot: 'exhausted', isUse: false },
   RelayEnrolled: ordinary,
   // Certificates before the last one count until they end.
   RelayRenewed: ordinary,
   RelayReleased: ordinary,
   RelayForked: ordinary,
+  SeatsExhausted: { ...ordinary, slot: 'exhausted', isUse: false },
   LicenseReminted: { ...ordinary, seats: 'of all devices', slot: 'reminted' },
   LicenseRevoked: ordinary,
   RevocationUndone: ordinary,

@@ -1,5 +1,6 @@
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { type Floating, mostSeats } from './floating.ts'
+import { type Relays, seatsTaken } from './relay-seats.ts'
 import type { Seats } from './seats.ts'
 
 /** Whether it was recorded that a license had no floating seat left. */
@@ -19,11 +20,11 @@ export const isExhaustionTold = ({ exhaustedAt }: Exhausted, at: string): boolea
 
 /** Records that no floating seat is left, at most once an hour. */
 export function exhausted(
-  license: Exhausted & Seats & Floating & Pick<LicenseTerms, 'deviceLimit'>,
+  license: Exhausted & Seats & Floating & Relays & Pick<LicenseTerms, 'deviceLimit'>,
   { waiting, at }: NoteExhausted,
 ): LicenseEvent[] {
   const most = mostSeats(license)
-  const { floating, seatsUsed } = license
-  if (floating === null || most === null || seatsUsed < most || isExhaustionTold(license, at)) return []
-  return [{ type: 'SeatsExhausted', data: { seats: seatsUsed, waiting, at } }]
+  const seats = seatsTaken(license, at)
+  if (license.floating === null || most === null || seats < most || isExhaustionTold(license, at)) return []
+  return [{ type: 'SeatsExhausted', data: { seats, waiting, at } }]
 }

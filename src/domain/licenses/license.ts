@@ -121,10 +121,10 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'CertifyRelay':
     case 'ReleaseRelay':
       return decideOnRelay(license, command)
-    case 'NoteExhausted':
-      return exhausted(license, command)
     case 'RemintLicense':
       return reminted(license, command)
+    case 'NoteExhausted':
+      return exhausted(license, command)
     case 'SendKey':
       return keySent(license, command)
     case 'RevokeLicense':
