@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { newToken } from '../../src/credentials/token.ts'
+import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { createHost, program, type Running } from '../harness/process.ts'
 import { password } from './relay.ts'
@@ -195,6 +196,36 @@ describe('a relay that runs', () => {
       .toContain('keyledger_relay_seats 3\n')
     expect(await relay.end('SIGTERM')).toMatchObject({ code: 0 })
   })
+})
+
+test('an app with the SDK takes its seat from it, believing the keys of the vendor alone', async () => {
+  const vendor = createVendor()
+  const data = await enroll(vendor, 'sdk', 1, {})
+  const relay = await serve(data)
+  const open = (deviceName: string) =>
+    createClient({
+      tenantId,
+      productId,
+      keys: vendor.keys,
+      relays: [relay.address],
+      storage: memoryStorage(),
+      deviceName,
+    })
+  const [one, other] = [open('one'), open('other')]
+  expect(await one.activate(vendor.licenseKey)).toMatchObject({
+    ok: true,
+    state: { status: 'licensed', entitlements: ['export', 'projects'] },
+  })
+  expect(await other.activate(vendor.licenseKey)).toMatchObject({
+    ok: false,
+    problem: { code: 'seat_limit_reached' },
+  })
+  expect(await one.validate()).toMatchObject({ ok: true, state: { status: 'licensed' } })
+  expect(await one.deactivate()).toMatchObject({ ok: true })
+  expect(await other.activate(vendor.licenseKey)).toMatchObject({ ok: true, state: { status: 'licensed' } })
+  one.stop()
+  other.stop()
+  await relay.end('SIGTERM')
 })
 
 test('it enrolls, renews and is released over the network', async () => {
