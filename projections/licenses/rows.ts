@@ -67,6 +67,8 @@ export const licenses = defineTable<LicenseFields>(
     // How its seats float, and the fence of the one that was taken last.
     floating: 'json',
     lastFence: 'int not null',
+    // The relays that give out some of its seats.
+    relays: 'json not null',
     // Which of those are borrowed, and until when.
     borrowed: 'json',
     // When it was last recorded that none was left.

@@ -21,6 +21,7 @@ import { licenseHistoryRoutes } from './management/licenses/history.ts'
 import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
 import { receiptRoute } from './management/licenses/receipt.ts'
+import { relayRoutes } from './management/licenses/relays.ts'
 import { licenseSearchRoute } from './management/licenses/search.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
@@ -72,6 +73,7 @@ export function managementRoutes(
   licenseSearchRoute(routes, ports)
   licenseChangeRoutes(routes, ports)
   licenseFileRoutes(routes, ports)
+  relayRoutes(routes, ports)
   licenseEditRoutes(routes, ports)
   licenseHistoryRoutes(routes, ports, cursors)
   licenseImportRoutes(routes, ports)

@@ -239,6 +239,29 @@ export const licensePlaces: readonly Place[] = [
     }),
   ],
   [
+    'listing the relays of a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/relays` }),
+  ],
+  [
+    'certifying a relay',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/relays`,
+      body: { request: 'v4.public.x.y' },
+    }),
+  ],
+  [
+    'releasing a relay',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/relays/release`,
+      body: { release: 'v4.public.x.y' },
+    }),
+  ],
+  [
     'suspending a license',
     404,
     (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/suspend`, body: {} }),

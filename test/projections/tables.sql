@@ -158,6 +158,7 @@ create table licenses (
   device_subjects json not null,
   floating json,
   last_fence int not null,
+  relays json not null,
   borrowed json,
   exhausted_at timestamptz,
   files_by_day json,

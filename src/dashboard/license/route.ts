@@ -6,6 +6,7 @@ import { findSeat } from '../../../projections/licenses/seats.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import { allowFiles } from '../../commands/devices/files.ts'
+import { allowRelays } from '../../commands/devices/relays.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
@@ -18,6 +19,7 @@ import { readHistory } from '../../history/entries.ts'
 import type { AsOf } from '../../history/moment.ts'
 import { sendArchive } from '../../http/licenses/detail.ts'
 import { deviceView, licenseView as licenseOf } from '../../http/licenses/license.ts'
+import { relayView } from '../../http/licenses/relays.ts'
 import { spend } from '../../http/limits/rate-limit.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { asOfFrom, asOfIn, asOf as asOfText } from '../../http/query.ts'
@@ -94,6 +96,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       refused,
       keyIsSendable,
       allowsFiles,
+      allowsRelays,
       proof,
       seatUse,
     ] = await Promise.all([
@@ -107,6 +110,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       listRefusals(ports.db, tenantId, { licenseId: id }, { after: undefined, limit: maxRefusals }),
       asOf === undefined && may(role, 'change_licenses') && isSendable(ports, now.license),
       asOf === undefined && allowFiles(ports, now.license),
+      asOf === undefined && allowRelays(ports, now.license),
       proofOfEvent(ports, id, now.revision),
       asOf === undefined && now.license.floating ? seatUseNow(ports, place, query) : undefined,
     ])
@@ -127,7 +131,12 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
           deliveries: deliveries.items,
           refusals: asOf === undefined ? refused.items : [],
           actions: actionsFor(role, now.license, seat?.seat),
-          changes: changesFor(role, now.license, { keyIsSendable, allowsFiles }),
+          changes: changesFor(role, now.license, {
+            keyIsSendable,
+            allowsFiles,
+            allowsRelays,
+            hasRelays: now.license.relays.some(({ releasedAt }) => releasedAt === null),
+          }),
           proof,
           ...seatUse,
           freesSeats: asOf === undefined && may(role, 'change_licenses'),
@@ -205,6 +214,7 @@ async function shownOf(
   return {
     license: licenseOf(entry, person, at),
     devices: seats.map(deviceView(telemetry)),
+    relays: entry.license.relays.toReversed().map((relay) => relayView(relay, at)),
     givenNames: new Map(names),
   }
 }

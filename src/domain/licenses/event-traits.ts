@@ -31,6 +31,11 @@ const traits = {
   LicenseFileReleased: ofDevice,
   SeatFreedByCustomer: ordinary,
   SeatsExhausted: { ...ordinary, slot: 'exhausted', isUse: false },
+  RelayEnrolled: ordinary,
+  // Certificates before the last one count until they end.
+  RelayRenewed: ordinary,
+  RelayReleased: ordinary,
+  RelayForked: ordinary,
   LicenseReminted: { ...ordinary, seats: 'of all devices', slot: 'reminted' },
   LicenseRevoked: ordinary,
   RevocationUndone: ordinary,

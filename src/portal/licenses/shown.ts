@@ -4,12 +4,14 @@ import { listSeated } from '../../../projections/licenses/queries.ts'
 import { findMail } from '../../../projections/mails.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { allowFiles } from '../../commands/devices/files.ts'
+import { allowRelays } from '../../commands/devices/relays.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { freesLeft } from '../../domain/licenses/customer.ts'
 import { graceUntilAt } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { seatsOfRelay } from '../../domain/licenses/relay-seats.ts'
 import { liveFile } from '../../domain/licenses/seat-files.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
@@ -71,6 +73,9 @@ export type LicenseDetails = {
   mayReplaceKey: boolean
   /** Whether license files can be had here. */
   mayGetFiles: boolean
+  /** Whether relays can be had here, and those that take seats. */
+  mayHaveRelays: boolean
+  relays: { name: string; seats: number; endsAt: string; isCopied: boolean }[]
 }
 
 /** More seats than a person would look through. */
@@ -122,6 +127,8 @@ export async function licenseDetails(
     order: await orderOf(ports, license, customer),
     maySendKey: isHolder && (await isSendable(ports, license)),
     mayGetFiles: (product?.settings.customerFiles ?? false) && (await allowFiles(ports, license)),
+    mayHaveRelays: (product?.settings.customerFiles ?? false) && (await allowRelays(ports, license)),
+    relays: relaysOf(license, momentOf(ports)),
     mayReplaceKey:
       isHolder &&
       license.revokedAt === null &&
@@ -129,6 +136,13 @@ export async function licenseDetails(
       (await findMail(ports.db, tenantId, productId)).settings.enabled,
   }
 }
+
+const relaysOf = ({ relays }: IssuedLicense, now: string): LicenseDetails['relays'] =>
+  relays.flatMap((relay) => {
+    const seats = seatsOfRelay(relay, now)
+    const { name, endsAt, forkedAt } = relay
+    return seats === 0 ? [] : [{ name: plainText(name), seats, endsAt, isCopied: forkedAt !== null }]
+  })
 
 /** Whether the license is for this person, and not only linked to a customer that they are. */
 const isHeldBy = ({ holder }: IssuedLicense, { subjectId }: Pick<Customer, 'subjectId'>): boolean =>

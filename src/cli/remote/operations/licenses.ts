@@ -132,6 +132,22 @@ export const licenseCommands = {
     summary: 'Take a license file back, which frees the seat',
     options: { release: 'the text that the app made' },
   },
+  listRelays: {
+    words: 'licenses relays',
+    summary: "List the relays in customers' networks",
+    items: 'relays',
+    columns: { RELAY: 'relayId', NAME: 'name', STATE: 'state', SEATS: 'seats', ENDS: 'endsAt' },
+  },
+  certifyRelay: {
+    words: 'licenses certify-relay',
+    summary: 'Enroll or renew a relay by its request',
+    options: { request: 'the text that the relay made', days: 'how long it may go on without renewal' },
+  },
+  releaseRelay: {
+    words: 'licenses release-relay',
+    summary: 'Take the seats of a relay back',
+    options: { release: 'the text that the relay made' },
+  },
   reseatDevice: { words: 'licenses reseat-device', summary: 'Give a deactivated device its seat back' },
   takeBackImport: { words: 'licenses take-back-import', question: 'Take back the import of this license?' },
   validateLicense: {
