@@ -291,7 +291,7 @@ export const licensePlaces: readonly Place[] = [
     200,
     (which, owned) => ({ method: 'GET', url: `/v1/webhook/deliveries?license=${licenseId(which, owned)}` }),
   ],
-  ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): Place[] => [
+  ...(['activate', 'validate', 'heartbeat', 'deactivate'] as const).flatMap((what): Place[] => [
     [
       `${what} on a foreign product with its own key`,
       404,
