@@ -67,6 +67,8 @@ export const licenses = defineTable<LicenseFields>(
     // How its seats float, and the fence of the one that was taken last.
     floating: 'json',
     lastFence: 'int not null',
+    // The relays that give out some of its seats.
+    relays: 'json not null',
     // Which of those are borrowed, and until when.
     borrowed: 'json',
     // When it was last recorded that none was left.
@@ -110,6 +112,7 @@ export const licenses = defineTable<LicenseFields>(
         '(tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null',
       licenses_of_customer: '(customer_id, created_at desc, license_id desc) where customer_id is not null',
       licenses_with_withdrawn_files: withdrawingLicenses,
+      licenses_with_floating_seats: '(tenant_id, product_id) where floating is not null',
       ...expiriesIndexes,
       ...filterIndexes,
     },

@@ -21,6 +21,7 @@ import { licenseHistoryRoutes } from './management/licenses/history.ts'
 import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
 import { receiptRoute } from './management/licenses/receipt.ts'
+import { relayRoutes } from './management/licenses/relays.ts'
 import { licenseSearchRoute } from './management/licenses/search.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
@@ -33,6 +34,7 @@ import { sellingRoutes } from './management/products/selling.ts'
 import { refusalRoutes } from './management/refusals.ts'
 import { saleRoutes } from './management/sales/sales.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
+import { seatRoutes } from './management/seats.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { usageRoutes } from './management/usage.ts'
 import { deliveryRoutes } from './management/webhooks/deliveries.ts'
@@ -71,6 +73,7 @@ export function managementRoutes(
   licenseSearchRoute(routes, ports)
   licenseChangeRoutes(routes, ports)
   licenseFileRoutes(routes, ports)
+  relayRoutes(routes, ports)
   licenseEditRoutes(routes, ports)
   licenseHistoryRoutes(routes, ports, cursors)
   licenseImportRoutes(routes, ports)
@@ -80,6 +83,7 @@ export function managementRoutes(
   receiptRoute(routes, ports)
   customerRoutes(routes, ports, cursors)
   usageRoutes(routes, ports)
+  seatRoutes(routes, ports)
   insightRoutes(routes, ports)
   refusalRoutes(routes, ports, cursors)
   sdkKeyRoutes(routes, ports)

@@ -666,6 +666,32 @@ export const operations = {
       },
     },
   },
+  listRelays: { method: 'GET', path: '/v1/licenses/{id}/relays', summary: 'List the relays of a license' },
+  certifyRelay: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/relays',
+    summary: "Enroll a relay in a customer's network, which takes its seats, or renew it",
+    body: {
+      request: {
+        kind: 'text',
+        help: 'The request that the relay made, to be enrolled or renewed',
+        required: true,
+      },
+      days: {
+        kind: 'number',
+        help: 'How long the relay may go on without renewal; as long as the key type allows when absent. It ends with the license at the latest',
+      },
+      reason: { kind: 'text', help: "Shown in the license's history" },
+    },
+  },
+  releaseRelay: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/relays/release',
+    summary: 'Take the seats of a relay back; repeating it gets the same response',
+    body: {
+      release: { kind: 'text', help: 'The release that the relay made when it stopped', required: true },
+    },
+  },
   suspendLicense: {
     method: 'POST',
     path: '/v1/licenses/{id}/suspend',
@@ -885,6 +911,46 @@ export const operations = {
       granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
     },
   },
+  readSeatsOfLicense: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/seats',
+    summary: 'Read the floating seats of a license in use over time, and what fewer seats would have refused',
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+      seats: {
+        kind: 'number',
+        help: 'Also says how many takings of the range so many seats would have refused; for at most 31 days',
+      },
+    },
+  },
+  readSeatsOfProduct: {
+    method: 'GET',
+    path: '/v1/products/{productId}/seats',
+    summary: "Read the floating seats of a product's licenses in use over time",
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+    },
+  },
+  readSeatsOfCustomer: {
+    method: 'GET',
+    path: '/v1/customers/{id}/seats',
+    summary: "Read the floating seats of a customer's licenses in use over time",
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+    },
+  },
   readInsights: {
     method: 'GET',
     path: '/v1/insights',
@@ -960,7 +1026,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.seats_exhausted at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.seats_exhausted, license.relay_forked at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -980,7 +1046,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.seats_exhausted when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.seats_exhausted, license.relay_forked when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -1059,6 +1125,7 @@ export const operations = {
           'license.expiring',
           'license.renewal_failed',
           'license.seats_exhausted',
+          'license.relay_forked',
         ],
       },
     },
@@ -1099,6 +1166,7 @@ export const operations = {
           'license.expiring',
           'license.renewal_failed',
           'license.seats_exhausted',
+          'license.relay_forked',
         ],
       },
       endpoint: { kind: 'text', help: 'Only deliveries to the webhook endpoint with this id' },

@@ -168,7 +168,9 @@ export function floatingWords({
 }
 
 const overdraftWords = (overdraft: NonNullable<FloatingSeats['overdraft']>): string =>
-  'seats' in overdraft ? overdraft.seats.toLocaleString('en') : `${overdraft.share * 100}%`
+  'seats' in overdraft
+    ? overdraft.seats.toLocaleString('en')
+    : overdraft.share.toLocaleString('en', { style: 'percent', maximumFractionDigits: 4 })
 
 /** A duration in the largest unit that divides it. */
 export function secondsWords(count: number): string {

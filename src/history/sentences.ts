@@ -1,6 +1,7 @@
 import type { EventOfEnd } from '../domain/deliveries/outbox.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { changedMarks } from '../domain/licenses/marks.ts'
+import { isOfRelay, type RelayEvent } from '../domain/licenses/relay-seats.ts'
 import type { Duration } from '../domain/products/key-type.ts'
 import { durationWords, money } from './changes.ts'
 
@@ -9,6 +10,7 @@ import { durationWords, money } from './changes.ts'
  * @param deviceName the name of the device, if known
  */
 export function wordsOf(event: LicenseEvent, deviceName: string | null): string {
+  if (isOfRelay(event)) return relayWords(event)
   switch (event.type) {
     case 'LicenseMinted':
       return issuedWords[event.data.source]
@@ -19,9 +21,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'DeviceDeactivated':
       return deactivatedWords(event.data, quoted(deviceName ?? event.data.deviceId))
     case 'LicenseReminted':
-      return event.data.keepDevices
-        ? 'Reminted; its devices kept their seats'
-        : 'Reminted; all seats were freed'
+      return `Reminted; ${event.data.keepDevices ? 'its devices kept their seats' : 'all seats were freed'}`
     case 'LicenseRevoked':
       return withReason('Revoked', event.data)
     case 'CustomerLinked':
@@ -84,6 +84,23 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
 
 const namedWords = ({ name }: { name: object | null }, device: string): string =>
   name === null ? `Removed the name of ${device}` : `Renamed ${device}`
+function relayWords(event: RelayEvent): string {
+  const relay = `Relay ${quoted(event.data.name)}`
+  switch (event.type) {
+    case 'RelayEnrolled':
+    case 'RelayRenewed': {
+      const { seats, endsAt } = event.data
+      const done = event.type === 'RelayEnrolled' ? 'enrolled' : 'renewed'
+      return `${relay} ${done} with ${seatWords(seats)}, until ${momentWords(endsAt)}`
+    }
+    case 'RelayReleased':
+      return `${relay} gave its seats back`
+    case 'RelayForked':
+      return `${relay} was copied, and is not renewed any more`
+  }
+}
+
+const seatWords = (seats: number): string => (seats === 1 ? '1 seat' : `${seats} seats`)
 
 const deactivatedWords = ({ ranOut }: { ranOut?: true | undefined }, device: string): string =>
   ranOut ? `Floating seat of ${device} ran out` : `${device} deactivated`

@@ -17,5 +17,6 @@ export type VendorPorts = ApprovalPorts &
     | 'providers'
     | 'seatEnds'
     | 'sendTestEvent'
+    | 'signSettings'
     | 'usage'
   >

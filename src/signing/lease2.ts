@@ -20,7 +20,7 @@ export type Lease2Facts = LeaseFacts & {
 }
 
 /** How far the clock of a machine may be behind, so that a new lease is good there. */
-const clocksDifferS = 86_400
+export const clocksDifferS = 86_400
 
 /**
  * Signs a lease as a `v4.public` token of PASETO.
@@ -33,7 +33,7 @@ export async function signLease2(
   facts: Lease2Facts,
   now: string,
 ): Promise<string> {
-  const { tenantId, productId, license, device, holder, file, fence = null } = facts
+  const { tenantId, productId, device, file, fence = null } = facts
   const { issued, expires } = file
     ? { issued: unixSeconds(file.issuedAt), expires: unixSeconds(file.endsAt) }
     : leaseTimes(facts, now)
@@ -47,17 +47,28 @@ export async function signLease2(
     license_key_hash: facts.keyHash,
     instance_id: facts.instanceId,
     ...(device && { device: { machine_hash: device.machineHash, components: device.components } }),
-    status: facts.status,
-    entitlements: {
-      ...Object.fromEntries(facts.entitlements.toSorted().map((name) => [name, true])),
-      ...facts.values,
-    },
-    license_expires_at: license.expiresAt === null ? null : timeOf(Date.parse(license.expiresAt) / 1000),
-    ...(holder && { holder: { name: holder.name, email: holder.email } }),
-    ...(license.updatesUntil !== null && { updates_until: timeOf(Date.parse(license.updatesUntil) / 1000) }),
+    ...claimsOfLicense(facts),
   }
   return signStatement(signer, tenantId, key, claims, `keyledger:lease2:${tenantId}:${productId}`)
 }
+
+/** What a statement says of its license. */
+export const claimsOfLicense = ({
+  license,
+  holder,
+  ...facts
+}: Pick<Lease2Facts, 'status' | 'entitlements' | 'values' | 'holder'> & {
+  license: { expiresAt: string | null; updatesUntil: string | null }
+}) => ({
+  status: facts.status,
+  entitlements: {
+    ...Object.fromEntries(facts.entitlements.toSorted().map((name) => [name, true])),
+    ...facts.values,
+  },
+  license_expires_at: license.expiresAt === null ? null : timeOf(Date.parse(license.expiresAt) / 1000),
+  ...(holder && { holder: { name: holder.name, email: holder.email } }),
+  ...(license.updatesUntil !== null && { updates_until: timeOf(Date.parse(license.updatesUntil) / 1000) }),
+})
 
 let lastSerial = 0
 

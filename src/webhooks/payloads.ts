@@ -33,6 +33,8 @@ export const whenSent: Record<WebhookEventName, string> = {
     'The payment for the renewal of a license failed: once for each payment, whatever its number of attempts',
   'license.seats_exhausted':
     'A device found all floating seats of a license taken: at most once an hour for each license',
+  'license.relay_forked':
+    'A relay of a license turned out to have been copied, and is not renewed any more: once for each relay',
 }
 
 const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_826_789_400 })
@@ -163,6 +165,12 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
       example: 12,
     }),
     waiting: z.int().positive().meta({ description: 'How many takers waited for one', example: 3 }),
+  },
+  'license.relay_forked': {
+    relay_id: z
+      .string()
+      .meta({ description: 'The id of the relay', example: 'rel_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    relay_name: z.string().meta({ description: 'The name that it gave itself', example: 'Render farm' }),
   },
 }
 

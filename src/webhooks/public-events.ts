@@ -113,6 +113,8 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
     }
     case 'SeatsExhausted':
       return { seats: event.data.seats, waiting: event.data.waiting }
+    case 'RelayForked':
+      return { relay_id: event.data.relayId, relay_name: event.data.name }
     case 'LicenseRenewed':
       return { expires_at: unixSeconds(event.data.expiresAt) }
     default:

@@ -48,6 +48,8 @@ function particulars(event: WebhookEventName, created: number): Partial<Payload>
     }
     case 'license.seats_exhausted':
       return { seats: 10, waiting: 2 }
+    case 'license.relay_forked':
+      return { relay_id: 'rel_test', relay_name: 'Render farm' }
     case 'license.updated':
       return termsUntil(created + yearSeconds)
     case 'license.issued':

@@ -130,6 +130,7 @@ test('every durable table is either included in backups or excluded', async () =
   expect([...kept, ...Object.keys(excludedTables)].sort()).toStrictEqual(all)
   expect(kept).toStrictEqual([
     'usage.app_versions',
+    'usage.denied_takings',
     'usage.device_telemetry',
     'usage.hourly',
     'usage.ignored_tests',

@@ -33,6 +33,7 @@ import { deliveryStepRunner } from './delivery-steps.ts'
 import { fileStepRunner } from './file-steps.ts'
 import { installStepRunner } from './install-steps.ts'
 import { memberStepRunner } from './member-steps.ts'
+import { relayStepRunner } from './relay-steps.ts'
 import { runSellingStep } from './selling-steps.ts'
 import type { Decision, Step } from './steps.ts'
 
@@ -70,6 +71,11 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
           duration: { count: 1, unit: 'month' },
           onExpiry: 'fallback',
         },
+        {
+          ...defaultKeyType,
+          keyTypeId: 'type-3',
+          floatingSeats: { seatSeconds: 60, overdraft: null, scope: 'device' },
+        },
       ],
     },
     origin,
@@ -79,6 +85,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
   const runMemberStep = memberStepRunner(ledger, tenantId)
   const runDeliveryStep = deliveryStepRunner(ledger, tenantId)
   const runFileStep = fileStepRunner(ledger)
+  const runRelayStep = relayStepRunner(ledger, tenantId, productId)
   const runInstallStep = installStepRunner(ledger, tenantId, productId)
   const licenseAt = (index: number) => licenses[index % licenses.length]
 
@@ -247,6 +254,9 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'issue file':
       case 'release file':
         return runFileStep(step, id)
+      case 'certify relay':
+      case 'release relay':
+        return runRelayStep(step)
       case 'sell license':
       case 'use license':
       case 'schedule pending':

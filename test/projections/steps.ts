@@ -4,6 +4,7 @@ import { anyDeliveryStep, type DeliveryStep, everyDeliveryStep } from './deliver
 import { anyFileStep, everyFileStep, type FileStep } from './file-steps.ts'
 import { anyInstallStep, everyInstallStep, type InstallStep } from './install-steps.ts'
 import { anyMemberStep, everyMemberStep, type MemberStep } from './member-steps.ts'
+import { anyRelayStep, everyRelayStep, type RelayStep } from './relay-steps.ts'
 import { anySellingStep, everySellingStep, type SellingStep } from './selling-steps.ts'
 
 export type Decision = 'approve' | 'deny' | 'withdraw' | 'none'
@@ -15,6 +16,7 @@ export type Step =
   | InstallStep
   | DeliveryStep
   | FileStep
+  | RelayStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'free seat' | 'name device'; license: number; device: number }
@@ -45,7 +47,8 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant('mint' as const),
-      keyType,
+      // The last one has floating seats.
+      keyType: fc.nat({ max: 3 }),
       seats: fc.option(fc.integer({ min: 1, max: 3 })),
       person: fc.boolean(),
     }),
@@ -102,6 +105,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: anyInstallStep },
   { weight: 2, arbitrary: anyDeliveryStep },
   { weight: 2, arbitrary: anyFileStep },
+  { weight: 2, arbitrary: anyRelayStep },
   { weight: 6, arbitrary: anySellingStep },
   fc.record({
     do: fc.constant('request revocation' as const),
@@ -131,6 +135,7 @@ export const everyStep: readonly Step[] = [
   { do: 'suspend license', license: 0 },
   { do: 'resume license', license: 0 },
   ...everyFileStep,
+  ...everyRelayStep,
   { do: 'remint', license: 0, keepDevices: true },
   { do: 'suspend license', license: 1 },
   { do: 'change product', trial: 3 },
@@ -157,4 +162,13 @@ export const everyStep: readonly Step[] = [
   { do: 'request revocation', license: 2, decision: 'deny' },
   { do: 'request revocation', license: 1, decision: 'withdraw' },
   { do: 'request revocation', license: 2, decision: 'approve' },
+  // A license with floating seats, of which the first use is older than is kept.
+  { do: 'mint', keyType: 3, seats: 2, person: false },
+  { do: 'activate', license: 3, device: 0 },
+  { do: 'activate', license: 3, device: 1 },
+  { do: 'remint', license: 3, keepDevices: false },
+  { do: 'wait', days: 430 },
+  { do: 'activate', license: 3, device: 0 },
+  { do: 'activate', license: 3, device: 1 },
+  { do: 'deactivate', license: 3, device: 0 },
 ]

@@ -9,6 +9,7 @@ export type ClientRoute =
   | 'free-tier'
   | 'keyless'
   | 'config'
+  | 'relay'
 
 /** An app that sent its tenant's SDK key. */
 export type Client = Pick<KnownClient, 'tenantStatus' | 'plan' | 'signing'> & {

@@ -33,6 +33,8 @@ const byRoute: Record<ClientRoute, LimitName> = {
   'free-tier': 'clientFreeTier',
   keyless: 'clientKeyless',
   config: 'clientConfig',
+  // As rare as an activation, and as costly.
+  relay: 'clientActivate',
 }
 
 /** The limit that a refusal names; `x-service-limit` gives its steady rate, per minute or per hour. */

@@ -7,6 +7,7 @@ import { deactivateRoute } from './deactivate.ts'
 import { heartbeatRoute } from './heartbeat.ts'
 import { keysetRoute } from './keyset.ts'
 import type { ClientPorts } from './ports.ts'
+import { relayRoutes } from './relay.ts'
 import { validateRoute } from './validate.ts'
 import { withdrawnRoute } from './withdrawn.ts'
 
@@ -20,5 +21,6 @@ export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientA
   beaconRoutes(app, ports, clientLimits)
   configRoute(app, ports)
   keysetRoute(app, ports)
+  relayRoutes(app, ports)
   withdrawnRoute(app, ports)
 }

@@ -202,10 +202,11 @@ async function requireKey(
   if (!(await isOfKey(ports, entry, request))) throw new Refusal('file_request_of_another_license')
 }
 
-async function isOfKey(
+/** Whether a text names the present key of a license. */
+export async function isOfKey(
   { keyHashing }: Ports<'keyHashing'>,
   { license: { tenantId, keyHash: stored } }: LicenseEntry,
-  { keyHash }: DeviceRequest,
+  { keyHash }: { keyHash: string },
 ): Promise<boolean> {
   if (stored === keyHash) return true
   // Of a key that was not made here, the license stores the hash of this hash.

@@ -14,6 +14,7 @@ import {
   wordsIn,
 } from '../forms/typed.ts'
 import { withOneValueEach } from './entitlement-lines.ts'
+import { withFloatingSeats } from './floating-form.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
 import { inUnits, secondsIn, type Unit, unit } from './time-units.ts'
 
@@ -44,15 +45,17 @@ const settingsFields = {
 }
 
 /** A new product with its first key type. */
-export const NewProductForm = withOneValueEach(
-  z.object({
-    name: wantedLine(200, 'Enter a name.'),
-    productId: optionalOf(Slug, wrongId),
-    keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
-    ...settingsFields,
-    ...keyTypeFields,
-    ...newKeyTypeId,
-  }),
+export const NewProductForm = withFloatingSeats(
+  withOneValueEach(
+    z.object({
+      name: wantedLine(200, 'Enter a name.'),
+      productId: optionalOf(Slug, wrongId),
+      keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
+      ...settingsFields,
+      ...keyTypeFields,
+      ...newKeyTypeId,
+    }),
+  ),
 )
 
 /** Within a year, which is checked for both times below. */

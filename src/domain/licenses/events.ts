@@ -4,6 +4,7 @@ import { Duration, FloatingSeats, GraceSeconds, OnExpiry } from '../products/key
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
 import { DeviceMarks } from './marks.ts'
+import { relayEvents } from './relay-events.ts'
 
 /** The person that a license is for, sealed: destroying the subject's key makes it permanently unreadable. */
 export const Holder = z.strictObject({
@@ -381,5 +382,6 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     type: z.literal('ImportTakenBack'),
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
   }),
+  ...relayEvents,
 ])
 export type LicenseEvent = z.infer<typeof LicenseEvent>

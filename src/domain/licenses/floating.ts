@@ -16,12 +16,16 @@ export type Floating = {
 /** A seat that was not kept until its end. The fence tells it from the seat that the device took afterwards. */
 export type RanOut = { deviceId: string; fence: number }
 
-/** As an event records it. */
+/** As an event records it. Whether there may be relays, the license does not copy: its key type says so. */
 export const recordedFloating = ({
   floatingSeats,
 }: {
   floatingSeats?: FloatingSeats | null | undefined
-}): { floating?: FloatingSeats } => (floatingSeats ? { floating: floatingSeats } : {})
+}): { floating?: FloatingSeats } => {
+  if (!floatingSeats) return {}
+  const { relays: _, ...floating } = floatingSeats
+  return { floating }
+}
 
 /** How many seats may be taken at once, with those above the limit; null for any number. */
 export function mostSeats({

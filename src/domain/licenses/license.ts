@@ -21,6 +21,8 @@ import { type ImportCommand, imported } from './imported.ts'
 import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts'
 import { type Noticed, type NoticeExpiry, noNotice, noticed, toldByMail } from './notices.ts'
 import { type Why, withReason } from './reasons.ts'
+import { evolveRelays, isOfRelay, type Relays } from './relay-seats.ts'
+import { decideOnRelay, type RelayCommand } from './relays.ts'
 import { type FilesOfYear, withFile } from './seat-files.ts'
 import { evolveSeats, type Seats, vacated } from './seats.ts'
 import type { Standing } from './status.ts'
@@ -36,6 +38,7 @@ export type IssuedLicense = Omit<
   Seats &
   Noticed &
   FilesOfYear &
+  Relays &
   Borrowed &
   Exhausted &
   Standing & {
@@ -59,6 +62,7 @@ export type LicenseCommand =
   | DeviceCommand
   | IssueFile
   | ReleaseFile
+  | RelayCommand
   | ({
       type: 'RemintLicense'
       keyHash: string
@@ -93,7 +97,7 @@ export const absentLicense: License = { status: 'absent' }
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_suspended`,
  *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` refuses, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
  *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_without_address`,
- *   `key_mailed_recently`, what `decideOnDevice`, `decideByCustomer`, `fileIssued` and `fileReleased` refuse
+ *   `key_mailed_recently`, what `decideOnDevice`, `decideByCustomer`, `decideOnRelay`, `fileIssued` and `fileReleased` refuse
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
   if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
@@ -114,17 +118,13 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return fileIssued(license, command)
     case 'ReleaseFile':
       return fileReleased(license, command)
-    case 'RemintLicense': {
-      if (license.revokedAt !== null) throw new Refusal('license_revoked')
-      const { type: _, reason: __, sendKey = false, language: ___, ...data } = command
-      const { keyHash, at } = data
-      return [
-        ...withReason({ type: 'LicenseReminted', data }, command),
-        ...keyMail({ holder: license.holder, keyHash, at }, command),
-      ]
-    }
+    case 'CertifyRelay':
+    case 'ReleaseRelay':
+      return decideOnRelay(license, command)
     case 'NoteExhausted':
       return exhausted(license, command)
+    case 'RemintLicense':
+      return reminted(license, command)
     case 'SendKey':
       return keySent(license, command)
     case 'RevokeLicense':
@@ -174,6 +174,19 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
   }
 }
 
+function reminted(
+  license: IssuedLicense,
+  command: Extract<LicenseCommand, { type: 'RemintLicense' }>,
+): LicenseEvent[] {
+  if (license.revokedAt !== null) throw new Refusal('license_revoked')
+  const { type: _, reason: __, sendKey = false, language: ___, ...data } = command
+  const { keyHash, at } = data
+  return [
+    ...withReason({ type: 'LicenseReminted', data }, command),
+    ...keyMail({ holder: license.holder, keyHash, at }, command),
+  ]
+}
+
 /** Whether it has data of this person: it may be another's by now. */
 const isHeldBy = ({ holder }: IssuedLicense, subjectId: string): boolean =>
   holder !== null && holder.subjectId === subjectId && (holder.email !== null || holder.name !== null)
@@ -205,6 +218,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     return issuedWith(event.data)
   }
   if (license.status === 'absent') return license
+  if (isOfRelay(event)) return { ...license, relays: evolveRelays(license.relays, event) }
   switch (event.type) {
     case 'DeviceActivated':
       return evolveSeats({ ...license, lastFence: event.data.fence ?? license.lastFence }, event)
@@ -306,6 +320,7 @@ function issuedWith({ at: _, updatesUntil, floating, ...terms }: LicenseTerms): 
     exhaustedAt: null,
     floating: floating ?? null,
     lastFence: 0,
+    relays: [],
     seatsUsed: 0,
     seats: new Map(),
   }

@@ -120,6 +120,19 @@ export const FloatingSeats = z
         'What takes a seat: a `device`; each `process`, such as of a render farm; or a `user`, on any number of devices',
       example: 'device',
     }),
+    relays: z
+      .strictObject({
+        maxDays: z.int().min(1).max(366).meta({
+          description: 'How many days a relay may go on without renewal at most',
+          example: 30,
+        }),
+      })
+      .optional()
+      .meta({
+        description:
+          "Whether relays inside a customer's network may give out seats. Licenses follow their key type in this. Absent when not",
+        example: { maxDays: 30 },
+      }),
     maxBorrowDays: z.int().min(1).max(366).optional().meta({
       description:
         'For how many days a device may borrow its seat, to go on without a network. Absent where seats cannot be borrowed',

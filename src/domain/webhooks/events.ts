@@ -31,6 +31,7 @@ export const eventsByName = [
   'license.expiring',
   'license.renewal_failed',
   'license.seats_exhausted',
+  'license.relay_forked',
 ] as const
 
 /** The events that can be delivered, in the order of the settings page. */

@@ -50,6 +50,7 @@ const issued = {
   exhaustedAt: null,
   floating: null,
   lastFence: 0,
+  relays: [],
   seatsUsed: 0,
   seats: new Map(),
 }

@@ -1,6 +1,6 @@
 import { argument } from './field.ts'
 import type { Commands } from './operation.ts'
-import { refusalColumns } from './reports.ts'
+import { refusalColumns, seatUse } from './reports.ts'
 
 const licenseColumns = {
   LICENSE: 'id',
@@ -60,6 +60,12 @@ export const licenseCommands = {
       from: 'the earlier moment: a time, or the sequence of an event',
       to: 'the later moment; defaults to now',
     },
+  },
+  readSeatsOfLicense: {
+    words: 'licenses seats',
+    summary: 'Show the floating seats of a license in use over time',
+    ...seatUse,
+    options: { ...seatUse.options, seats: 'also says how many takings so many seats would have refused' },
   },
   listRefusalsOfLicense: {
     words: 'licenses refusals',
@@ -126,6 +132,22 @@ export const licenseCommands = {
     summary: 'Take a license file back, which frees the seat',
     options: { release: 'the text that the app made' },
   },
+  listRelays: {
+    words: 'licenses relays',
+    summary: "List the relays in customers' networks",
+    items: 'relays',
+    columns: { RELAY: 'relayId', NAME: 'name', STATE: 'state', SEATS: 'seats', ENDS: 'endsAt' },
+  },
+  certifyRelay: {
+    words: 'licenses certify-relay',
+    summary: 'Enroll or renew a relay by its request',
+    options: { request: 'the text that the relay made', days: 'how long it may go on without renewal' },
+  },
+  releaseRelay: {
+    words: 'licenses release-relay',
+    summary: 'Take the seats of a relay back',
+    options: { release: 'the text that the relay made' },
+  },
   reseatDevice: { words: 'licenses reseat-device', summary: 'Give a deactivated device its seat back' },
   takeBackImport: { words: 'licenses take-back-import', question: 'Take back the import of this license?' },
   validateLicense: {
@@ -180,6 +202,11 @@ export const customerCommands = {
     words: 'customers sales',
     summary: "List a customer's sales, newest first",
     columns: { SALE: 'id', PROVIDER: 'provider', STATUS: 'status', LICENSE: 'licenseId' },
+  },
+  readSeatsOfCustomer: {
+    words: 'customers seats',
+    summary: "Show the floating seats of a customer's licenses in use over time",
+    ...seatUse,
   },
   replaceEntitlementOverrides: {
     words: 'customers entitlements',
