@@ -1,5 +1,5 @@
 // `npm run bench [felt] [latency] [validate] [commands] [store] [export] [import] [deliveries] [sales] [history] [search] [replay]
-// [notary] [expiries] [workers] [relay] [hostile] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
+// [notary] [expiries] [workers] [relay] [seats] [hostile] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
 // in the same run, and writes them there when all parts ran. Each part runs in its own process, because a process
 // can have only one client of the event store.
 // `--events 1000000` sets the length of the log for `replay`, `notary`, `copy` and `backup`. `--against ../before` compares
@@ -30,6 +30,7 @@ import { benchRelay } from './relay.ts'
 import { benchReplay } from './replay.ts'
 import { benchSales } from './sales.ts'
 import { benchSearch } from './search.ts'
+import { benchSeats } from './seats.ts'
 import { benchValidate } from './validate.ts'
 import { benchWorkers } from './workers.ts'
 
@@ -53,6 +54,7 @@ const parts = {
   hostile: benchHostile,
   copy: (log: (line: string) => void) => benchCopy(log, options.events),
   backup: (log: (line: string) => void) => benchBackups(log, options.events),
+  seats: benchSeats,
 }
 const Part = z.enum([
   'felt',
@@ -74,6 +76,7 @@ const Part = z.enum([
   'hostile',
   'copy',
   'backup',
+  'seats',
 ])
 const options = readArguments()
 const say = (line: string) => process.stderr.write(`  ${line}\n`)

@@ -175,6 +175,7 @@ async function vendorsLicenses(): Promise<void> {
   await send('POST', `${url}/resume`)
   await send('PATCH', `/v1/licenses/${hard.id}`, { expiresAt: later(day) })
 
+  const shared = await mint(api.ask, shop.token, 'app', { keyTypeId: 'shared' })
   await activate(shared.id, 'laptop')
   await commandLicense(api.ledger, shared.id, { type: 'NoteExhausted', waiting: 1, at: now() })
   const revoked = await mint(api.ask, shop.token, 'app')

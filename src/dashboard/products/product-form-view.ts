@@ -117,8 +117,8 @@ const customerFields = (form: FilledForm): Html => html`<div class="stack">
   })}
   ${checkField(form, {
     name: 'showSeatHolders',
-    label: 'Who waits for a floating seat learns who has one',
-    hint: 'A device that finds all floating seats taken is told the names of up to 20 devices that have them.',
+    label: 'Name the devices that have the floating seats',
+    hint: 'A device that finds all floating seats taken gets the names of up to 20 devices that have them.',
   })}
   ${checkField(form, {
     name: 'leaseHolder',
