@@ -123,6 +123,8 @@ test('a server that is killed after a seat was borrowed and before it had an end
     'DeviceActivated',
     'DeviceIdentified',
     'LicenseFileIssued',
+    // The other device found no seat.
+    'SeatsExhausted',
   ])
   const ends = await db.query<{ days: number }>(
     `select extract(day from ends_at - clock_timestamp())::int as days from usage.seat_ends`,
