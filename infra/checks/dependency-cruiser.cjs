@@ -132,9 +132,9 @@ module.exports = {
     ),
     only(
       'the-sdk-for-node-stands-alone',
-      'It adds to the client for apps what needs Node: a file, and the ids of the machine.',
+      'It adds to the client for apps what needs Node: a file, the ids of the machine, and the relays of its network.',
       { path: '^src/sdk/node/' },
-      { pathNot: ['^src/sdk/', '^(child_process|crypto|fs|fs/promises|os|path|util)$'] },
+      { pathNot: ['^src/sdk/', '^(child_process|crypto|dns/promises|fs|fs/promises|os|path|util)$'] },
     ),
     only(
       'the-app-client-stays-small',
