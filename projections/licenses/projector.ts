@@ -114,6 +114,7 @@ async function load(db: Statements, entries: readonly RecordedLicense[]): Promis
         endSetAt: row.end_set_at,
         filesUntil: row.files_until,
         formerKeyFilesUntil: row.former_key_files_until,
+        purchasedAt: row.purchased_at,
       }
       return [row.license_id, { license, revision, moment, ...noted }]
     }),
@@ -145,7 +146,15 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
   const { at } = recorded.metadata
   const moment = before && before.moment > at ? before.moment : at
   const files = filesUntilAfter(before, license, event)
-  states.set(id, { license, revision, moment, endSetAt: endSetAt(before, license, at), ...files })
+  const purchasedAt = purchasedAtAfter(before, license, event)
+  states.set(id, {
+    license,
+    revision,
+    moment,
+    endSetAt: endSetAt(before, license, at),
+    purchasedAt,
+    ...files,
+  })
   changes.licenses.add(id)
   changes.history.push(historyRow(recorded, license.status === 'issued' ? license.seatsUsed : 0, moment))
   countLicenseEvent(changes.counts, before?.license, license, event)
@@ -172,6 +181,12 @@ function endSetAt(before: State | undefined, license: License, at: string): stri
   if (license.status === 'absent' || license.expiresAt === null) return null
   const wasSet = before?.license.status === 'issued' && before.license.expiresAt === license.expiresAt
   return wasSet ? before.endSetAt : at
+}
+
+/** Another change of its end is no purchase, so that a correction by its vendor includes nothing anew. */
+function purchasedAtAfter(before: State | undefined, license: License, event: LicenseEvent): string {
+  if (event.type === 'LicenseRenewed' || event.type === 'UpdatesExtended') return event.data.at
+  return before?.purchasedAt || (license.status === 'issued' ? license.createdAt : '')
 }
 
 /** A file has the license's key of its time, so a new key replaces that of all files before it. */

@@ -18,6 +18,8 @@ export type Noted = {
   filesUntil: string | null
   /** The same of those for a key that was replaced. */
   formerKeyFilesUntil: string | null
+  /** When it was issued, or last renewed: what its purchase includes is counted from then. */
+  purchasedAt: string
 }
 
 /** What of a license is in its row: its holder in columns of their own, and its seats in rows of `devices`. */
@@ -92,6 +94,8 @@ export const licenses = defineTable<LicenseFields>(
     test: 'boolean not null',
     metadata: 'json not null',
     createdAt: 'timestamptz not null',
+    // When it was issued, or last renewed.
+    purchasedAt: 'timestamptz not null',
     // The last moment of a build that it covers, and up to when the payments of its sale count toward it.
     updatesUntil: 'timestamptz',
     updatesPaidAt: 'timestamptz',
@@ -221,7 +225,7 @@ export function seatsIn(row: LicenseRow & JoinedDevice): Seat[] {
 /** What of a license is written to its row. */
 export const fieldsOf = (
   { holder, ...license }: IssuedLicense,
-  { revision, endSetAt, filesUntil, formerKeyFilesUntil }: Noted & { revision: number },
+  { revision, endSetAt, filesUntil, formerKeyFilesUntil, purchasedAt }: Noted & { revision: number },
 ): LicenseFields => ({
   ...license,
   revision,
@@ -229,6 +233,7 @@ export const fieldsOf = (
   endSetAt,
   filesUntil,
   formerKeyFilesUntil,
+  purchasedAt,
   withdrawnUntil: isBarred(license) ? filesUntil : formerKeyFilesUntil,
   subjectId: holder?.subjectId ?? null,
   email: holder?.email ?? null,

@@ -14,6 +14,7 @@ import { createKeyedMutex } from '../async/keyed-mutex.ts'
 import { createUndo, type Undo } from '../async/undo.ts'
 import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
 import { createPlanCapacity } from '../commands/cross-stream/plan-capacity.ts'
+import { createCounting } from '../commands/meters/counting.ts'
 import { sealSourceWith } from '../commands/origin.ts'
 import type { Config } from '../config.ts'
 import { createDeriveId, newId } from '../credentials/id.ts'
@@ -194,12 +195,14 @@ export async function connectStores(
     const testSender = createTestSender({ ...withMasterKey, newId, now }, webhookRules(config))
     undo.push(() => testSender.close())
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
+    const lookups = createLookups(hotDb)
     const ports: AllPorts = {
       ledger,
       execute: traces.execute(executeOn(ledger, traces.wait(readModels), db, withMasterKey.subjects)),
       untilVisible,
       db,
-      ...createLookups(hotDb),
+      ...lookups,
+      counting: createCounting({ ...lookups, ledger, now }),
       keyTypes: createKeyTypeUse(locks, ledger),
       seatEnds: createSeatEnds(hotDb),
       planCapacity: createPlanCapacity({ locksDb, db, ledger, untilVisible }),

@@ -10,5 +10,12 @@ export type VendorPorts = ApprovalPorts &
   ImportPorts &
   TestMailPorts &
   Ports<
-    'deviceHashing' | 'findForRuntime' | 'fingerprint' | 'limitHits' | 'providers' | 'sendTestEvent' | 'usage'
+    | 'counting'
+    | 'deviceHashing'
+    | 'findForRuntime'
+    | 'fingerprint'
+    | 'limitHits'
+    | 'providers'
+    | 'sendTestEvent'
+    | 'usage'
   >

@@ -18,6 +18,8 @@ import { links } from '../../src/domain/links/link.ts'
 import { logins } from '../../src/domain/logins/login.ts'
 import { mails } from '../../src/domain/mails/mail.ts'
 import { members } from '../../src/domain/members/member.ts'
+import { meters } from '../../src/domain/meters/decide.ts'
+import { MeterTerms } from '../../src/domain/meters/terms.ts'
 import { notaryLogs } from '../../src/domain/notary/notary-log.ts'
 import { portals } from '../../src/domain/portal/portal.ts'
 import { defaultKeyType } from '../../src/domain/products/key-type.ts'
@@ -109,6 +111,23 @@ const consumed = { tokenId: request.tokenId, requestHash: request.requestHash }
 const asked = { tenantId, memberId: 'mem_1', clientName: 'CI', scopesAsked: [], at }
 
 const anybody = { anotherMember: false, requestedBy: null }
+const { holdId: goldenHoldId, at: goldenMeterAt } = goldenData('meter', 'HoldPlaced')
+const { creditId: goldenCreditId } = goldenData('meter', 'CreditAdded')
+const { at: _opened, ...owner } = goldenData('meter', 'MeterOpened')
+const metered = {
+  owner,
+  allowance: {
+    terms: MeterTerms.parse({
+      meter: 'tokens',
+      unit: 'tokens',
+      included: '9',
+      period: 'month',
+      overage: 'block',
+    }),
+    moments: { issuedAt: at, purchasedAt: at },
+  },
+}
+
 const all: Laws[] = [
   lawsOf('tenants', tenants, [
     { type: 'CreateTenant', tenantId, name: 'Acme', plan: 'free', at },
@@ -364,6 +383,15 @@ const all: Laws[] = [
     { type: 'PrepareKey', tenantId, key: published, at },
     { type: 'RotateKey', tenantId, key: published, at },
   ]),
+  lawsOf('meters', meters, [
+    { type: 'Consume', uses: [{ key: 'one', amount: 1n }], ...metered, at },
+    { type: 'PlaceHold', holdId: 'hold', key: 'two', amount: 2n, endsAt: later, ...metered, at },
+    { type: 'CommitHold', holdId: goldenHoldId, amount: 1n, at: goldenMeterAt },
+    { type: 'ReleaseHold', holdId: goldenHoldId, at },
+    { type: 'AddCredit', creditId: 'crd_1', key: 'three', amount: 3n, endsAt: null, order: null, owner, at },
+    { type: 'WithdrawCredit', creditId: goldenCreditId, reason: 'because', at },
+    { type: 'CorrectUse', key: 'four', amount: 1n, reason: 'because', ...metered, at: goldenMeterAt },
+  ]),
   lawsOf('trials', trials, [{ tenantId, productId: 'editor', state: 'trial', installs: 30, at }]),
   lawsOf('audits', audits, [
     { type: 'Looked', data: goldenData('audit', 'Looked') },
@@ -380,6 +408,7 @@ const meantToRepeat: Readonly<Record<string, readonly string[]>> = {
   members: ['IssueLink'],
   products: ['EnableTestMode'],
   licenses: ['RemintLicense'],
+  meters: ['Consume', 'CorrectUse'],
   sales: ['ReceiveAgain', 'ReviewPlan'],
   'signing keys': ['RotateKey'],
 }

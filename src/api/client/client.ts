@@ -1,7 +1,14 @@
 import type { ClientProduct, KnownClient } from '../../../projections/clients.ts'
 
 /** The calls of the client interface, named by the last segment of their paths. */
-export type ClientRoute = 'activate' | 'validate' | 'deactivate' | 'free-tier' | 'keyless' | 'config'
+export type ClientRoute =
+  | 'activate'
+  | 'validate'
+  | 'deactivate'
+  | 'consume'
+  | 'free-tier'
+  | 'keyless'
+  | 'config'
 
 /** An app that sent its tenant's SDK key. */
 export type Client = Pick<KnownClient, 'tenantStatus' | 'plan' | 'signing'> & {

@@ -28,6 +28,7 @@ const byRoute: Record<ClientRoute, LimitName> = {
   validate: 'clientValidate',
   activate: 'clientActivate',
   deactivate: 'clientDeactivate',
+  consume: 'clientValidate',
   'free-tier': 'clientFreeTier',
   keyless: 'clientKeyless',
   config: 'clientConfig',

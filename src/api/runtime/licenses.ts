@@ -28,6 +28,7 @@ import {
 } from '../../verdicts/answer.ts'
 import { type NotCovered, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
 import { createFindLicense, type FindLicense } from './find-license.ts'
+import { meterRoutes } from './meters.ts'
 import {
   activateIn,
   activateOut,
@@ -40,10 +41,12 @@ import {
 
 /** What the routes of the runtime interface use. */
 export type RuntimePorts = Ports<
+  | 'counting'
   | 'db'
   | 'execute'
   | 'findForRuntime'
   | 'findForValidate'
+  | 'findMetered'
   | 'findToken'
   | 'keyHashing'
   | 'newId'
@@ -62,6 +65,7 @@ export function runtimeRoutes(app: ZodApp, ports: RuntimePorts, authority: Autho
   validateRoute(app, ports, authority)
   activateRoute(app, ports)
   deactivateRoute(app, ports)
+  meterRoutes(app, ports)
   for (const call of ['activate', 'validate', 'deactivate']) refuseAllButPost(app, `/v1/licenses/${call}`)
 }
 

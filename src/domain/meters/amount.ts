@@ -14,8 +14,9 @@ export const AmountText = z
   .string()
   .regex(form, 'must be a decimal number as a string, with up to 12 digits before the point and 6 after it')
 
-/** @param text of the form of {@link AmountText} */
+/** @param text of the form of {@link AmountText}, or that with a minus */
 export function amountOf(text: string): Amount {
+  if (text.startsWith('-')) return -amountOf(text.slice(1))
   const [whole = '', fraction = ''] = text.split('.')
   return BigInt(whole) * perUnit + BigInt(fraction.padEnd(places, '0'))
 }

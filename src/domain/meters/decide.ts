@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts'
 import { type Amount, amountOf, amountText, least } from './amount.ts'
 import type { MeterEvent } from './events.ts'
 import { type Allowance, freeIn, remainingOf, usedIn } from './free.ts'
-import { evolveMeter, hasEnded, type Meter, unusedMeter } from './meter.ts'
+import { evolveMeter, hasEnded, type Meter, type MeterOwner, unusedMeter } from './meter.ts'
 import { openUntil, type Period, periodAt } from './period.ts'
 import { firstOf, type Shares, sharesText, taken, totalOf } from './shares.ts'
 
@@ -15,8 +15,7 @@ export type Use = {
   usedAt?: string | undefined
 }
 
-type Owner = { tenantId: string; productId: string; licenseId: string; meter: string; unit: string }
-type Told = { owner: Owner; allowance: Allowance; at: string }
+type Told = { owner: MeterOwner; allowance: Allowance; at: string }
 
 export type MeterCommand =
   | ({ type: 'Consume'; uses: readonly Use[] } & Told)
@@ -35,9 +34,9 @@ export type MeterCommand =
   | ({ type: 'CorrectUse'; key: string; amount: Amount; reason: string } & Told)
 
 /**
- * What is counted under a meter. A use that is not allowed is left out, and {@link answersTo} says so; everything else is refused.
- * @throws Refusal `meter_exhausted` for a hold, `hold_not_found` also for one that has ended, `hold_too_small`,
- *   `credit_not_found`, `credit_ends_in_the_past`, `correction_too_large`
+ * What is counted under a meter. A use or a hold for which there is not enough is left out; everything else is refused.
+ * @throws Refusal `hold_not_found` also for one that has ended, `hold_too_small`, `credit_not_found`, `credit_ends_in_the_past`,
+ *   `correction_too_large`
  */
 export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
   const { at } = command
@@ -48,15 +47,18 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
         ? []
         : [...opened(meter, command), { type: 'UsesRecorded', data: { uses: entries, at } }]
     }
-    case 'PlaceHold':
-      return [...opened(meter, command), held(meter, command)]
+    case 'PlaceHold': {
+      const placed = meter.holds.has(command.holdId) ? undefined : held(meter, command)
+      return placed ? [...opened(meter, command), placed] : []
+    }
     case 'CommitHold': {
       const hold = meter.holds.get(command.holdId)
       if (!hold || hasEnded(hold, at)) throw new Refusal('hold_not_found')
       if (command.amount > hold.amount) throw new Refusal('hold_too_small')
       const { holdId, amount } = command
       const from = sharesText(firstOf(hold.from, amount))
-      return [{ type: 'HoldCommitted', data: { holdId, amount: amountText(amount), from, at } }]
+      const { period } = hold
+      return [{ type: 'HoldCommitted', data: { holdId, amount: amountText(amount), from, period, at } }]
     }
     case 'ReleaseHold': {
       const { holdId } = command
@@ -86,8 +88,8 @@ export const meters: Decider<Meter, MeterCommand, 'meter'> = {
   evolve: evolveMeter,
 }
 
-const opened = ({ isOpen }: Meter, { owner, at }: Pick<Told, 'owner' | 'at'>): MeterEvent[] =>
-  isOpen ? [] : [{ type: 'MeterOpened', data: { ...owner, at } }]
+const opened = (meter: Meter, { owner, at }: Pick<Told, 'owner' | 'at'>): MeterEvent[] =>
+  meter.owner ? [] : [{ type: 'MeterOpened', data: { ...owner, at } }]
 
 /** What a use is answered. */
 export type UseAnswer = {
@@ -170,11 +172,11 @@ const ownPeriod = ({ terms, moments }: Allowance, usedAt: string): Period | unde
 
 const includedOf = ({ terms: { included } }: Allowance): string => amountText(amountOf(included))
 
-function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }>): MeterEvent {
+function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }>): MeterEvent | undefined {
   const { holdId, key, amount, endsAt, allowance, at } = command
   const period = periodAt(allowance.terms.period, at, allowance.moments)
   const from = taken(amount, freeIn(meter, period, allowance, at))
-  if (!from) throw new Refusal('meter_exhausted')
+  if (!from) return undefined
   const included = includedOf(allowance)
   const data = {
     holdId,

@@ -73,7 +73,13 @@ export const MeterEvent = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('HoldCommitted'),
-    data: z.strictObject({ holdId: z.string().min(1), amount: AmountText, from: Shares, at: Moment }),
+    data: z.strictObject({
+      holdId: z.string().min(1),
+      amount: AmountText,
+      from: Shares,
+      period: Period,
+      at: Moment,
+    }),
   }),
   z.strictObject({
     type: z.literal('HoldReleased'),

@@ -10,14 +10,24 @@ export type UsedPeriod = Period & {
   included: Amount
 }
 
-type Credit = { left: Amount; endsAt: string | null }
+export type Credit = { left: Amount; endsAt: string | null }
 
 /** An amount that is kept free for one use until its end, and then free for every other. */
 export type Hold = { amount: Amount; from: Shares; period: Period; included: Amount; endsAt: string }
 
+/** Whose meter it is, as it was first used. */
+export type MeterOwner = {
+  tenantId: string
+  productId: string
+  licenseId: string
+  meter: string
+  unit: string
+}
+
 /** What one license has used under one meter. */
 export type Meter = {
-  isOpen: boolean
+  /** null before anything was counted. */
+  owner: MeterOwner | null
   /** Those in which uses can still be counted, and the one before the last: what it leaves over rolls on. The oldest first. */
   periods: readonly UsedPeriod[]
   /** By id; those that have ended or are spent are left out. */
@@ -26,14 +36,16 @@ export type Meter = {
   holds: ReadonlyMap<string, Hold>
 }
 
-export const unusedMeter: Meter = { isOpen: false, periods: [], credits: new Map(), holds: new Map() }
+export const unusedMeter: Meter = { owner: null, periods: [], credits: new Map(), holds: new Map() }
 
 /** Never refuses: what is recorded has happened. */
 export function evolveMeter(meter: Meter, event: MeterEvent): Meter {
   const kept = withoutEnded(meter, event.data.at)
   switch (event.type) {
-    case 'MeterOpened':
-      return { ...kept, isOpen: true }
+    case 'MeterOpened': {
+      const { at: _, ...owner } = event.data
+      return { ...kept, owner }
+    }
     case 'UsesRecorded':
       return event.data.uses.reduce(
         (after, { period, from, included }) => counted(after, period, sharesOf(from), amountOf(included)),
