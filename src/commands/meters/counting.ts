@@ -37,7 +37,7 @@ const attempts = 25
  * decided again. The same revision makes the amounts exact. After a crash nothing is left but what was appended; a request that
  * got no answer is sent again with its key.
  *
- * Where nothing is to be appended, no revision is compared. So before a request is refused, the stream is read on.
+ * Where nothing is to be appended, no revision is compared: the stream is read on before the requests are refused, or answered again.
  */
 export function createCounting(ports: {
   findMeter: FindMeter
@@ -77,7 +77,7 @@ export function createCounting(ports: {
       const at = ports.now().toISOString()
       const decided = decideBatch(known.meter, batch, knownLine, at)
       if (decided.events.length === 0) {
-        if (isCertain(decided) || !(await readTail(ports.ledger, id, known))) return settle(batch, decided)
+        if (!(await readTail(ports.ledger, id, known))) return settle(batch, decided)
         continue
       }
       const [first] = batch
@@ -124,12 +124,6 @@ function lengthOfBatch(queue: readonly Job[]): number {
   const next = queue.findIndex(({ origin }) => origin.actor !== actor)
   return Math.min(mostInBatch, next < 0 ? queue.length : next)
 }
-
-/** Whether what became of a batch without events depends on lines alone, which never go away. */
-const isCertain = ({ outcomes }: DecidedBatch): boolean =>
-  outcomes.every((outcome) =>
-    'counted' in outcome ? outcome.counted.line !== undefined : outcome.refusal.code === 'meter_key_reused',
-  )
 
 function settle(batch: readonly Job[], { outcomes }: DecidedBatch, position?: bigint): void {
   for (const [index, outcome] of outcomes.entries()) {

@@ -4,14 +4,18 @@
  */
 export const operations = {
   activateDevice: 'POST /v1/licenses/activate idempotent',
+  addCredit: 'POST /v1/licenses/{id}/credits idempotent',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   changeWebhookEndpoint: 'PATCH /v1/webhook-endpoints/{id} gated',
+  commitHold: 'POST /v1/licenses/hold/commit',
   compareLicense: 'GET /v1/licenses/{id}/diff',
   configureProductIntegration: 'POST /v1/products/{productId}/integrations/{provider} idempotent',
   connectIntegration: 'POST /v1/integrations/{provider}/connect idempotent',
   connectOwnStripeAccount: 'POST /v1/integrations/stripe/own-account idempotent',
   connectStripe: 'POST /v1/integrations/stripe/connect idempotent',
+  consumeMeter: 'POST /v1/licenses/consume',
+  correctUse: 'POST /v1/licenses/{id}/meters/{meter}/corrections idempotent',
   createCustomer: 'POST /v1/customers idempotent',
   createKeyType: 'POST /v1/products/{productId}/key-types idempotent',
   createLicenseFile: 'POST /v1/licenses/{id}/files idempotent',
@@ -46,6 +50,7 @@ export const operations = {
   getWebhookEndpoint: 'GET /v1/webhook-endpoints/{id}',
   getWebhookReplay: 'GET /v1/webhook/replays/{id}',
   getWorkspace: 'GET /v1/workspace',
+  holdMeter: 'POST /v1/licenses/hold',
   importLicenses: 'POST /v1/licenses/import idempotent',
   linkLicense: 'POST /v1/customers/{id}/link-license idempotent',
   listAudit: 'GET /v1/audit paged',
@@ -56,8 +61,10 @@ export const operations = {
   listIntegrations: 'GET /v1/integrations paged',
   listKeyTypes: 'GET /v1/products/{productId}/key-types',
   listLicenseFiles: 'GET /v1/licenses/{id}/files',
+  listLicenseMeters: 'GET /v1/licenses/{id}/meters',
   listLicenses: 'GET /v1/licenses paged',
   listLicensesOfCustomer: 'GET /v1/customers/{id}/licenses paged',
+  listMeterLines: 'GET /v1/licenses/{id}/meters/{meter}/uses paged',
   listParkedSales: 'GET /v1/sales/parked paged',
   listProducts: 'GET /v1/products paged',
   listRefusals: 'GET /v1/refusals paged',
@@ -80,6 +87,7 @@ export const operations = {
   readUsage: 'GET /v1/usage',
   redeliver: 'POST /v1/webhook/deliveries/{id}/redeliver idempotent',
   reinstateLicense: 'POST /v1/licenses/{id}/reinstate gated',
+  releaseHold: 'POST /v1/licenses/hold/release',
   releaseLicenseFile: 'POST /v1/licenses/{id}/files/release idempotent',
   remintLicense: 'POST /v1/licenses/{id}/remint idempotent',
   removePortalLogo: 'DELETE /v1/portal/logo',
@@ -115,6 +123,7 @@ export const operations = {
   validateLicense: 'POST /v1/licenses/validate safe',
   verifyPrices: 'POST /v1/products/{productId}/key-types/verify-prices idempotent',
   verifyToken: 'GET /v1/tokens/verify',
+  withdrawCredit: 'POST /v1/licenses/{id}/meters/{meter}/credits/{creditId}/withdraw idempotent',
 } as const
 
 /** The operations that say what they would change. */
