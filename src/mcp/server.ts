@@ -14,6 +14,7 @@ import type { Tool } from './tool.ts'
 import { changeLicenseTools } from './tools/change-licenses.ts'
 import { findLicenseTools } from './tools/find-licenses.ts'
 import { licenseFileTools } from './tools/license-files.ts'
+import { meterTools } from './tools/meters.ts'
 import { saleTools } from './tools/sales.ts'
 import { webhookTools } from './tools/webhooks.ts'
 import { workspaceTools } from './tools/workspace.ts'
@@ -23,6 +24,7 @@ export const allTools: readonly Tool[] = [
   ...findLicenseTools,
   ...changeLicenseTools,
   ...licenseFileTools,
+  ...meterTools,
   ...saleTools,
   ...webhookTools,
   ...workspaceTools,

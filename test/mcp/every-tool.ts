@@ -55,6 +55,7 @@ export const everyArgument: Record<string, object> = {
   revoke_license: { licenseId: 'lic_1', reason: 'fraud', dryRun: true, confirmationId: 'cnf_1' },
   reinstate_license: { licenseId: 'lic_1', reason: 'a mistake', dryRun: true, confirmationId: 'cnf_1' },
   list_license_files: { licenseId: 'lic_1' },
+  list_license_meters: { licenseId: 'lic_1' },
   create_license_file: {
     licenseId: 'lic_1',
     request: '-----BEGIN KEYLEDGER REQUEST-----\nv4.public.x\n-----END KEYLEDGER REQUEST-----',
