@@ -114,7 +114,7 @@ async function load(db: Statements, entries: readonly RecordedLicense[]): Promis
         endSetAt: row.end_set_at,
         filesUntil: row.files_until,
         formerKeyFilesUntil: row.former_key_files_until,
-        purchasedAt: row.purchased_at,
+        renewedAt: row.renewed_at,
       }
       return [row.license_id, { license, revision, moment, ...noted }]
     }),
@@ -146,13 +146,13 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
   const { at } = recorded.metadata
   const moment = before && before.moment > at ? before.moment : at
   const files = filesUntilAfter(before, license, event)
-  const purchasedAt = purchasedAtAfter(before, license, event)
+  const renewedAt = renewedAtAfter(before, event)
   states.set(id, {
     license,
     revision,
     moment,
     endSetAt: endSetAt(before, license, at),
-    purchasedAt,
+    renewedAt,
     ...files,
   })
   changes.licenses.add(id)
@@ -183,11 +183,11 @@ function endSetAt(before: State | undefined, license: License, at: string): stri
   return wasSet ? before.endSetAt : at
 }
 
-/** Another change of its end is no purchase, so that a correction by its vendor includes nothing anew. */
-function purchasedAtAfter(before: State | undefined, license: License, event: LicenseEvent): string {
-  if (event.type === 'LicenseRenewed' || event.type === 'UpdatesExtended') return event.data.at
-  return before?.purchasedAt || (license.status === 'issued' ? license.createdAt : '')
-}
+/** Another change of its end is no renewal, so that a correction by its vendor includes nothing anew. */
+const renewedAtAfter = (before: State | undefined, event: LicenseEvent): string | null =>
+  event.type === 'LicenseRenewed' || event.type === 'UpdatesExtended'
+    ? event.data.at
+    : (before?.renewedAt ?? null)
 
 /** A file has the license's key of its time, so a new key replaces that of all files before it. */
 function filesUntilAfter(

@@ -34,7 +34,7 @@ type MeteringRow = {
   product_id: string
   license_id: string
   created_at: string
-  purchased_at: string
+  renewed_at: string | null
   meters: MeterTerms[] | null
 }
 
@@ -65,7 +65,7 @@ export function createMeteredLookup(db: Pool): FindMetered {
 }
 
 const lookupSql = `
-  select p.revalidate_after_seconds, ${keyAndDevice}, l.tenant_id, l.product_id, l.created_at, l.purchased_at, y.meters
+  select p.revalidate_after_seconds, ${keyAndDevice}, l.tenant_id, l.product_id, l.created_at, l.renewed_at, y.meters
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
     with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, device_id, instance_id, ordinal)
   left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
@@ -85,7 +85,7 @@ export async function findMetering(
 ): Promise<Metering | undefined> {
   const { rows } = await db.query<MeteringRow>({
     name: 'find-metering',
-    text: `select l.tenant_id, l.product_id, l.license_id, l.created_at, l.purchased_at, y.meters
+    text: `select l.tenant_id, l.product_id, l.license_id, l.created_at, l.renewed_at, y.meters
            from licenses l left join key_types y
              on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id
            where l.tenant_id = $1 and l.license_id = $2`,
@@ -98,6 +98,6 @@ const meteringIn = (row: MeteringRow): Metering => ({
   tenantId: row.tenant_id,
   productId: row.product_id,
   licenseId: row.license_id,
-  moments: { issuedAt: row.created_at, purchasedAt: row.purchased_at },
+  moments: { issuedAt: row.created_at, purchasedAt: row.renewed_at ?? row.created_at },
   meters: row.meters ?? [],
 })

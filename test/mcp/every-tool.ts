@@ -55,7 +55,6 @@ export const everyArgument: Record<string, object> = {
   revoke_license: { licenseId: 'lic_1', reason: 'fraud', dryRun: true, confirmationId: 'cnf_1' },
   reinstate_license: { licenseId: 'lic_1', reason: 'a mistake', dryRun: true, confirmationId: 'cnf_1' },
   list_license_files: { licenseId: 'lic_1' },
-  list_license_meters: { licenseId: 'lic_1' },
   create_license_file: {
     licenseId: 'lic_1',
     request: '-----BEGIN KEYLEDGER REQUEST-----\nv4.public.x\n-----END KEYLEDGER REQUEST-----',
@@ -63,6 +62,7 @@ export const everyArgument: Record<string, object> = {
     idempotencyKey: 'once',
   },
   release_license_file: { licenseId: 'lic_1', release: 'v4.public.x', idempotencyKey: 'once' },
+  list_license_meters: { licenseId: 'lic_1' },
   list_sales: { status: 'parked', provider: 'stripe', productId: 'editor', limit: 5, cursor: 'c' },
   get_sale: { saleId: 'sal_1' },
   map_sale: { saleId: 'sal_1', productId: 'editor', keyTypeId: 'pro', idempotencyKey: 'once', dryRun: true },
