@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { startCheckout, type Checkout } from './checkout.ts'
+import { type Checkout, startCheckout } from './checkout.ts'
 import { type Figure, ms, perSecond } from './figures.ts'
 import { fill, licenses, post, runLoad } from './latency.ts'
 import { type LoadKind, loadedProductId } from './latency-keys.ts'
@@ -16,7 +16,13 @@ export async function benchMeters(log: (line: string) => void): Promise<Figure[]
   const ledger = await startCheckout('this', join(import.meta.dirname, '../..'))
   try {
     await fill(ledger, log)
-    const meter = { meter: 'calls', unit: 'calls', included: '100000000000', period: 'license', overage: 'block' }
+    const meter = {
+      meter: 'calls',
+      unit: 'calls',
+      included: '100000000000',
+      period: 'license',
+      overage: 'block',
+    }
     const path = `/v1/products/${loadedProductId}/key-types/default`
     await post(ledger, path, { meters: [meter] }, 'PATCH')
     const run = loadsOf(ledger)
@@ -72,7 +78,9 @@ export async function benchMeters(log: (line: string) => void): Promise<Figure[]
 
 const loadsOf = ({ address: url, token }: Checkout) => {
   let offset = 0
-  return (kind: LoadKind, load: { perSecond: number; callers?: number }) =>
+  return (kind: LoadKind, load: { perSecond: number; callers?: number }) => {
     // Different keys in each run.
-    runLoad({ url, token, kind, ...load, seconds, licenses, offset: (offset += 1_000_000) })
+    offset += 1_000_000
+    return runLoad({ url, token, kind, ...load, seconds, licenses, offset })
+  }
 }

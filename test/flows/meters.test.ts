@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createPool } from '../../projections/database/pool.ts'
-import type { MeterEvent } from '../../src/domain/meters/events.ts'
 import { amountOf, amountText, sumOf } from '../../src/domain/meters/amount.ts'
+import type { MeterEvent } from '../../src/domain/meters/events.ts'
 import { meterKey, streamName } from '../../src/domain/streams.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
 import { createHost, freePort, type Stores } from '../harness/process.ts'
@@ -65,7 +65,9 @@ test(`${uses} uses of two licenses race on ${servers} servers that are killed, w
       for (;;) {
         const port = ports[Math.floor(Math.random() * servers)]
         const isLost = Math.random() < 0.1
-        const answer = await consume(port ?? 0, token, { ...body, idempotency_key: key }).catch(() => undefined)
+        const answer = await consume(port ?? 0, token, { ...body, idempotency_key: key }).catch(
+          () => undefined,
+        )
         if (answer && !isLost) {
           answers.set(key, { allowed: answer.allowed, amount, licenseId: license.licenseId })
           break
@@ -88,7 +90,10 @@ test(`${uses} uses of two licenses race on ${servers} servers that are killed, w
     const used = sumOf(lines.map(({ amount }) => amountOf(amount)))
     expect(used).toBe(sumOf(allowed.map(([, { amount }]) => amountOf(amount))))
     expect(used).toBeLessThanOrEqual(amountOf(included))
-    const { body } = await client(running[0]?.address ?? '', token).send('GET', `/v1/licenses/${licenseId}/meters`)
+    const { body } = await client(running[0]?.address ?? '', token).send(
+      'GET',
+      `/v1/licenses/${licenseId}/meters`,
+    )
     expect(body).toMatchObject({
       meters: [{ used: amountText(used), remaining: amountText(amountOf(included) - used) }],
     })

@@ -58,8 +58,7 @@ function createModel() {
   const usedIn = (period: string) => used.get(period) ?? 0n
   const remaining = (period: string, now: number) => {
     let left = included + credited - usedIn(period)
-    for (const hold of holds.values())
-      if (hold.period === period && hold.endsAt > now) left -= hold.amount
+    for (const hold of holds.values()) if (hold.period === period && hold.endsAt > now) left -= hold.amount
     return left
   }
   return {
@@ -153,7 +152,9 @@ async function runHistory(period: (typeof periods)[number], licenseId: string, s
     }
     if (each.do === 'hold') {
       const isAllowed = amount <= model.remaining(present(), now())
-      const answer = await answered(each, (ports) => placeHold(ports, meter, { ...keyed, seconds: 30 }, origin))
+      const answer = await answered(each, (ports) =>
+        placeHold(ports, meter, { ...keyed, seconds: 30 }, origin),
+      )
       if (answer instanceof Refusal) throw answer
       expect(answer.hold !== null).toBe(isAllowed)
       if (answer.hold) {
@@ -194,7 +195,9 @@ async function runHistory(period: (typeof periods)[number], licenseId: string, s
     if (each.do === 'correct') {
       const isGood = amount <= model.usedIn(present())
       if (isGood) model.add(present(), -amount)
-      const answer = await answered(each, (ports) => correctUse(ports, meter, { ...keyed, reason: 'r' }, origin))
+      const answer = await answered(each, (ports) =>
+        correctUse(ports, meter, { ...keyed, reason: 'r' }, origin),
+      )
       expect(answer instanceof Refusal).toBe(!isGood)
     }
     if (each.isVisible) await readModels.catchUp()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
-import { AmountText, amountOf, amountText } from '../../domain/meters/amount.ts'
+import { amountOf, amountText } from '../../domain/meters/amount.ts'
 import type { standing } from '../../domain/meters/decide.ts'
 import { Slug } from '../../domain/values.ts'
 import { invalid } from '../problem.ts'
@@ -11,10 +11,14 @@ export const meterName = Slug.meta({
   example: 'api-calls',
 })
 
-/** More than nothing. */
-const positive = AmountText.refine((amount) => Number(amount) > 0, 'must be more than 0')
+/** An amount, and more than nothing: of `0.000…`, one digit after the point is not 0. */
+const positive =
+  /^(?:[1-9]\d{0,11}(?:\.\d{1,6})?|0\.(?:[1-9]\d{0,5}|0[1-9]\d{0,4}|00[1-9]\d{0,3}|000[1-9]\d{0,2}|0000[1-9]\d?|00000[1-9]))$/
 
-export const amountIn = positive.meta({
+const amountRule =
+  'must be a decimal number as a string, more than 0, with up to 12 digits before the point and 6 after it'
+
+export const amountIn = z.string().regex(positive, amountRule).meta({
   description:
     'How much, as a decimal number in a string with up to 6 places: as a JSON number it could lose digits',
   example: '1.5',

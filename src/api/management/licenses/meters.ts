@@ -28,7 +28,10 @@ import { requireLicenseId } from './licenses.ts'
 type MeterPorts = Ports<'counting' | 'db' | 'ledger' | 'newId' | 'now' | 'untilVisible'>
 
 const oneLicense = z.strictObject({ id: z.string() })
-const oneMeter = z.strictObject({ id: z.string(), meter: z.string() })
+const oneMeter = z.strictObject({
+  id: z.string(),
+  meter: z.string().meta({ description: 'The id of the meter', example: 'api-calls' }),
+})
 
 /** What licenses have used under their meters, with prepaid credits and corrections. */
 export function licenseMeterRoutes(app: ZodApp, ports: MeterPorts, cursors: Cursors): void {
@@ -82,12 +85,10 @@ const meterOut = z
     holds: z
       .array(
         z.object({
-          holdId: z
-            .string()
-            .meta({
-              description: 'The id of the hold',
-              example: 'hld_06f5w3k8hx7vq2m4n9t1r0s5zc.lic_1.calls',
-            }),
+          holdId: z.string().meta({
+            description: 'The id of the hold',
+            example: 'hld_06f5w3k8hx7vq2m4n9t1r0s5zc.lic_1.calls',
+          }),
           amount: amountOut.meta({ description: 'What it keeps free', example: '100' }),
           endsAt: momentOut.meta({
             description: 'When it ends by itself',
@@ -316,7 +317,7 @@ function withdrawalRoute(app: ZodApp, ports: MeterPorts): void {
         summary: 'Take back what is left of a credit',
         description:
           'What was spent of it stays spent. A credit that is spent, has ended or was withdrawn gets 404.',
-        params: oneMeter.extend({ creditId: z.string() }),
+        params: oneMeter.extend({ creditId }),
         body: z.strictObject({ reason }),
         response: {
           200: answer(

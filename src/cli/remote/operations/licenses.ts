@@ -148,7 +148,11 @@ export const licenseCommands = {
   addCredit: {
     words: 'licenses add-credit',
     summary: 'Add a prepaid amount to a meter',
-    options: { amount: 'how much', expiresAt: 'its end: a time, a duration such as 30d, or none', order: 'the number of the purchase' },
+    options: {
+      amount: 'how much',
+      expiresAt: 'its end: a time, a duration such as 30d, or none',
+      order: 'the number of the purchase',
+    },
   },
   withdrawCredit: {
     words: 'licenses withdraw-credit',

@@ -38,7 +38,8 @@ export const usualWords = {
   leaseHolder: 'whether leases name the holder of the license',
   metadata: 'name=value; may be repeated',
   meter: 'the meter',
-  meters: 'an array of {meter, unit, included, period, overage, overageLimit?, rollover?}; replaces all of them',
+  meters:
+    'an array of {meter, unit, included, period, overage, overageLimit?, rollover?}; replaces all of them',
   onExpiry: 'what happens at its end',
   onPaidInFull: 'what becomes of a license once its last installment is paid',
   onRefund: 'what a full refund does to a license',

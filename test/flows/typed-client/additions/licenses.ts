@@ -9,15 +9,6 @@ import {
   getWithdrawnFiles,
   getWorkspace,
   listLicenseFiles,
-  listLicenseMeters,
-  listMeterLines,
-  addCredit,
-  correctUse,
-  withdrawCredit,
-  consumeMeter,
-  holdMeter,
-  commitHold,
-  releaseHold,
   listLicenses,
   listReleases,
   releaseLicenseFile,
@@ -88,28 +79,6 @@ const compared = await compareLicense({ path, query: { from: '0', to: '1' } })
 expect('two of its moments are compared', compared.data, ({ comparison }) => comparison.from.sequence === 0)
 const files = await listLicenseFiles({ path })
 expect('it has no license files', files.data, (answer) => answer.files.length === 0)
-const meters = await listLicenseMeters({ path })
-expect('it has no meters', meters.data, (answer) => answer.meters.length === 0)
-const ofMeter = { ...path, meter: 'calls' }
-const lines = await listMeterLines({ path: ofMeter, query: { order: 'oldest' } })
-expect('it has used nothing', lines.data, ({ items }) => items.length === 0)
-const keyed = { amount: '1.5', idempotencyKey: 'order-1' }
-const credit = await addCredit({ path, body: { meter: 'calls', ...keyed }, throwOnError: false })
-expect('a credit needs a meter', credit.error, ({ error }) => error.includes('meter'))
-const corrected = await correctUse({ path: ofMeter, body: { ...keyed, reason: 'twice' }, throwOnError: false })
-expect('a correction needs a meter', corrected.error, ({ error }) => error.includes('meter'))
-const ofCredit = { ...ofMeter, creditId: 'crd_1' }
-const withdrawn = await withdrawCredit({ path: ofCredit, body: { reason: 'refund' }, throwOnError: false })
-expect('a withdrawal needs a meter', withdrawn.error, ({ error }) => error.includes('meter'))
-const use = { ...onDevice, meter: 'calls', amount: '1.5', idempotency_key: 'one' }
-const used = await consumeMeter({ body: use })
-expect('nothing is used without a meter', used.data, ({ reason }) => reason === 'no_such_meter')
-const held = await holdMeter({ body: { ...use, seconds: 60 } })
-expect('nothing is held without a meter', held.data, ({ hold_id }) => hold_id === null)
-const commit = await commitHold({ body: { hold_id: 'none', amount: '1' }, throwOnError: false })
-expect('no hold is committed', commit.error, ({ error }) => error.code === 'invalid_request')
-const release = await releaseHold({ body: { hold_id: 'none' }, throwOnError: false })
-expect('no hold is released', release.error, ({ error }) => error.code === 'invalid_request')
 const fileOf = await createLicenseFile({ path, body: { request: 'no request' }, throwOnError: false })
 expect('a text that is no request is refused', fileOf.error, ({ error }) => error.includes('request'))
 const backOf = await releaseLicenseFile({ path, body: { release: 'no release' }, throwOnError: false })
