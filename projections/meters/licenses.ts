@@ -17,7 +17,7 @@ export type Metering = {
 }
 
 /** A call about a license key. The device is named by its own id or as an instance; null where it is not named so. */
-export type MeteredQuestion = KeyHashes & {
+type MeteredQuestion = KeyHashes & {
   tenantId: string
   productId: string
   deviceId: string | null

@@ -5,7 +5,7 @@ import { fill, licenses, post, runLoad } from './latency.ts'
 import { type LoadKind, loadedProductId } from './latency-keys.ts'
 
 const callers = 64
-const seconds = 10
+const seconds = 6
 const validatesPerSecond = 300
 /** What the two kinds have to reach. */
 const goals = { 'consume-one': 1000, 'consume-many': 3000 } as const

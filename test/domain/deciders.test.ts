@@ -19,7 +19,6 @@ import { logins } from '../../src/domain/logins/login.ts'
 import { mails } from '../../src/domain/mails/mail.ts'
 import { members } from '../../src/domain/members/member.ts'
 import { meters } from '../../src/domain/meters/decide.ts'
-import { MeterTerms } from '../../src/domain/meters/terms.ts'
 import { notaryLogs } from '../../src/domain/notary/notary-log.ts'
 import { portals } from '../../src/domain/portal/portal.ts'
 import { defaultKeyType } from '../../src/domain/products/key-type.ts'
@@ -37,6 +36,7 @@ import { webhooks } from '../../src/domain/webhooks/webhook.ts'
 import { outcomeOf } from './given.ts'
 import { goldenData, goldenEvents } from './golden.ts'
 import { at, instanceCommands, later, nextEnd, terms } from './licenses/license-samples.ts'
+import { meterCommands } from './meters/meter-samples.ts'
 
 type Laws = {
   name: string
@@ -111,23 +111,6 @@ const consumed = { tokenId: request.tokenId, requestHash: request.requestHash }
 const asked = { tenantId, memberId: 'mem_1', clientName: 'CI', scopesAsked: [], at }
 
 const anybody = { anotherMember: false, requestedBy: null }
-const { holdId: goldenHoldId, at: goldenMeterAt } = goldenData('meter', 'HoldPlaced')
-const { creditId: goldenCreditId } = goldenData('meter', 'CreditAdded')
-const { at: _opened, ...owner } = goldenData('meter', 'MeterOpened')
-const metered = {
-  owner,
-  allowance: {
-    terms: MeterTerms.parse({
-      meter: 'tokens',
-      unit: 'tokens',
-      included: '9',
-      period: 'month',
-      overage: 'block',
-    }),
-    moments: { issuedAt: at, purchasedAt: at },
-  },
-}
-
 const all: Laws[] = [
   lawsOf('tenants', tenants, [
     { type: 'CreateTenant', tenantId, name: 'Acme', plan: 'free', at },
@@ -383,15 +366,7 @@ const all: Laws[] = [
     { type: 'PrepareKey', tenantId, key: published, at },
     { type: 'RotateKey', tenantId, key: published, at },
   ]),
-  lawsOf('meters', meters, [
-    { type: 'Consume', uses: [{ key: 'one', amount: 1n }], ...metered, at },
-    { type: 'PlaceHold', holdId: 'hold', key: 'two', amount: 2n, endsAt: later, ...metered, at },
-    { type: 'CommitHold', holdId: goldenHoldId, amount: 1n, at: goldenMeterAt },
-    { type: 'ReleaseHold', holdId: goldenHoldId, at },
-    { type: 'AddCredit', creditId: 'crd_1', key: 'three', amount: 3n, endsAt: null, order: null, owner, at },
-    { type: 'WithdrawCredit', creditId: goldenCreditId, reason: 'because', at },
-    { type: 'CorrectUse', key: 'four', amount: 1n, reason: 'because', ...metered, at: goldenMeterAt },
-  ]),
+  lawsOf('meters', meters, meterCommands),
   lawsOf('trials', trials, [{ tenantId, productId: 'editor', state: 'trial', installs: 30, at }]),
   lawsOf('audits', audits, [
     { type: 'Looked', data: goldenData('audit', 'Looked') },

@@ -29,7 +29,7 @@ export type Counted = {
   answer: UseAnswer | undefined
 }
 
-export type Outcome = { counted: Counted } | { refusal: Refusal }
+type Outcome = { counted: Counted } | { refusal: Refusal }
 
 /** The events of a batch, and what became of its requests, in their order. */
 export type DecidedBatch = {

@@ -8,7 +8,7 @@ import { openUntil, type Period, periodAt } from './period.ts'
 import { firstOf, type Shares, sharesText, taken, totalOf } from './shares.ts'
 
 /** A use that is to be counted, under a key that was not counted before. */
-export type Use = {
+type Use = {
   key: string
   amount: Amount
   /** When it was used, for one that is reported late; undefined for now. */

@@ -4,7 +4,7 @@ import { openUntil, type Period } from './period.ts'
 import { minus, noShares, plus, type Shares, sharesOf } from './shares.ts'
 
 /** A period in which something was counted. */
-export type UsedPeriod = Period & {
+type UsedPeriod = Period & {
   used: Shares
   /** How much it included when something was last counted in it. */
   included: Amount

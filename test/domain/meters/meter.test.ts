@@ -40,7 +40,7 @@ const consuming = (
   allowance,
   at: now,
 })
-const after = (...commands: MeterCommand[]) =>
+const meterAfter = (...commands: MeterCommand[]) =>
   commands.reduce((meter, command) => decideMeter(meter, command).reduce(evolveMeter, meter), unusedMeter)
 const crediting = (creditId: string, amount: string, endsAt: string | null = null): MeterCommand => ({
   ...{ type: 'AddCredit', creditId, key: creditId, amount: amountOf(amount), endsAt, order: null, owner, at },
@@ -92,7 +92,7 @@ describe('uses', () => {
   })
 
   test('take the credit that ends first, and none that has ended', () => {
-    const meter = after(
+    const meter = meterAfter(
       crediting('never', '5'),
       crediting('late', '5', '2027-01-01T00:00:00.000Z'),
       crediting('early', '5', '2026-12-01T00:00:00.000Z'),
@@ -116,7 +116,7 @@ describe('uses', () => {
   test('begin anew with the period, and what was left over rolls on once', () => {
     const rolling = allowing({ rollover: true })
     const october = consuming([use('a', '4')], rolling, '2026-10-20T00:00:00.000Z')
-    const meter = after(october)
+    const meter = meterAfter(october)
     expect(said(consuming([use('b', '16')], rolling), meter)).toStrictEqual([[true, '0', '0']])
     expect(said(consuming([use('b', '16.1')], rolling), meter)).toStrictEqual([[false, '16', '0']])
     const december = consuming([use('c', '20')], rolling, '2026-12-05T00:00:00.000Z')
@@ -137,7 +137,7 @@ describe('late uses', () => {
     })
   })
   test('count in the present period when their own has no room', () => {
-    const meter = after(consuming([use('a', '8')], allowing(), '2026-10-31T20:00:00.000Z'))
+    const meter = meterAfter(consuming([use('a', '8')], allowing(), '2026-10-31T20:00:00.000Z'))
     expect(late('2026-10-31T23:00:00.000Z', '2026-11-02T00:00:00.000Z', meter)).toMatchObject({
       allowed: true,
       late: true,
@@ -145,7 +145,7 @@ describe('late uses', () => {
   })
   test('do not take again what has rolled on', () => {
     const rolling = allowing({ rollover: true })
-    const meter = after(consuming([use('a', '15')], rolling, '2026-11-02T00:00:00.000Z'))
+    const meter = meterAfter(consuming([use('a', '15')], rolling, '2026-11-02T00:00:00.000Z'))
     const command = consuming(
       [use('late', '6', '2026-10-31T23:00:00.000Z')],
       rolling,
@@ -161,7 +161,7 @@ describe('late uses', () => {
 describe('a hold', () => {
   const soon = '2026-11-10T09:40:00.000Z'
   test('keeps its amount from others until its end, and not a moment longer', () => {
-    const meter = after(placing('h', '8', soon))
+    const meter = meterAfter(placing('h', '8', soon))
     expect(said(consuming([use('a', '3')], allowing(), '2026-11-10T09:39:59.999Z'), meter)).toStrictEqual([
       [false, '2', '0'],
     ])
@@ -169,12 +169,12 @@ describe('a hold', () => {
   })
   test('is committed with less, once, and the rest is free', () => {
     const commit = { type: 'CommitHold', holdId: 'h', amount: amountOf('5'), at } as const
-    const meter = after(placing('h', '8', soon), commit)
+    const meter = meterAfter(placing('h', '8', soon), commit)
     expect(said(consuming([use('a', '5')]), meter)).toStrictEqual([[true, '0', '0']])
     expect(refusalOf(() => decideMeter(meter, commit))).toBe('hold_not_found')
   })
   test('is not committed with more, nor after its end', () => {
-    const meter = after(placing('h', '8', soon))
+    const meter = meterAfter(placing('h', '8', soon))
     const commit = { type: 'CommitHold', holdId: 'h', amount: amountOf('8.000001'), at } as const
     expect(refusalOf(() => decideMeter(meter, commit))).toBe('hold_too_small')
     expect(refusalOf(() => decideMeter(meter, { ...commit, amount: 1n, at: soon }))).toBe('hold_not_found')
@@ -182,7 +182,7 @@ describe('a hold', () => {
   test('is not placed when there is not enough, and releasing it twice is no mistake', () => {
     expect(decideMeter(unusedMeter, placing('h', '11', soon))).toStrictEqual([])
     const release = { type: 'ReleaseHold', holdId: 'h', at } as const
-    const meter = after(placing('h', '8', soon), release)
+    const meter = meterAfter(placing('h', '8', soon), release)
     expect(decideMeter(meter, release)).toStrictEqual([])
     expect(said(consuming([use('a', '10')]), meter)).toStrictEqual([[true, '0', '0']])
   })
@@ -190,7 +190,7 @@ describe('a hold', () => {
 
 test('a correction gives back what was beyond the period first, and never more than was used', () => {
   const allowance = allowing({ overage: 'allow' })
-  const meter = after(crediting('c', '5'), consuming([use('a', '18')], allowance))
+  const meter = meterAfter(crediting('c', '5'), consuming([use('a', '18')], allowance))
   const correct = (amount: string): MeterCommand => ({
     ...{
       type: 'CorrectUse',

@@ -44,10 +44,20 @@ const { creditId = '' } = credit.data ?? {}
 await withdrawCredit({ path: { ...ofMeter, creditId }, body: { reason: 'refunded' } })
 
 const sdkKey = await approved((headers) => getSdkKey({ headers }))
-const { tenantId } = expect('the token is known', (await verifyToken()).data, (answer) => answer.tenantId !== '')
+const { tenantId } = expect(
+  'the token is known',
+  (await verifyToken()).data,
+  (answer) => answer.tenantId !== '',
+)
 const client = { path: { tenantId, productId: 'editor' }, auth: sdkKey.sdkKey }
 const { data: seat } = await activateInstance({ ...client, body: { license_key, instance_name: 'Laptop' } })
-const body = { license_key, instance_id: seat?.instance_id ?? '', meter, amount: '1', idempotency_key: 'five' }
+const body = {
+  license_key,
+  instance_id: seat?.instance_id ?? '',
+  meter,
+  amount: '1',
+  idempotency_key: 'five',
+}
 const ofApp = await consumeMeterOfInstance({ ...client, body })
 expect('an app counts a use', ofApp.data, ({ allowed }) => allowed)
 
