@@ -195,14 +195,12 @@ export async function connectStores(
     const testSender = createTestSender({ ...withMasterKey, newId, now }, webhookRules(config))
     undo.push(() => testSender.close())
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
-    const lookups = createLookups(hotDb)
     const ports: AllPorts = {
       ledger,
       execute: traces.execute(executeOn(ledger, traces.wait(readModels), db, withMasterKey.subjects)),
       untilVisible,
       db,
-      ...lookups,
-      counting: createCounting({ ...lookups, ledger, now }),
+      ...createHotPorts(hotDb, ledger, now),
       keyTypes: createKeyTypeUse(locks, ledger),
       seatEnds: createSeatEnds(hotDb),
       planCapacity: createPlanCapacity({ locksDb, db, ledger, untilVisible }),
@@ -224,6 +222,12 @@ export async function connectStores(
     await close().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
     throw error
   }
+}
+
+/** The look-ups of the hot path, and what counts by them. */
+function createHotPorts(hotDb: Pool, ledger: Ledger, now: () => Date) {
+  const lookups = createLookups(hotDb)
+  return { ...lookups, counting: createCounting({ ...lookups, ledger, now }) }
 }
 
 const executeOn = (ledger: Ledger, readModels: Waits, db: Pool, subjects: Subjects): Execute =>

@@ -109,7 +109,6 @@ const { kid, publicKey, secretName } = goldenData('signing', 'SigningKeyPublishe
 const published = { kid, publicKey, secretName }
 const consumed = { tokenId: request.tokenId, requestHash: request.requestHash }
 const asked = { tenantId, memberId: 'mem_1', clientName: 'CI', scopesAsked: [], at }
-
 const anybody = { anotherMember: false, requestedBy: null }
 const all: Laws[] = [
   lawsOf('tenants', tenants, [

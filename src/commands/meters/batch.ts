@@ -5,7 +5,7 @@ import type { MeterEvent } from '../../domain/meters/events.ts'
 import { type LineKind, linesOf } from '../../domain/meters/lines.ts'
 import { evolveMeter, type Meter } from '../../domain/meters/meter.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import type { Origin } from '../origin.ts'
+import type { Cause } from '../../ledger/ledger.ts'
 
 /** A request about one meter. */
 export type MeterRequest = {
@@ -15,7 +15,9 @@ export type MeterRequest = {
   /** The line that it adds, by which it is known when it is repeated; undefined for one that adds none. */
   adds: { kind: LineKind; key: string; amount: Amount } | undefined
   command: (at: string) => MeterCommand
-  origin: Origin
+  /** Who asks: an event has one actor. */
+  actor: string
+  cause: (at: string) => Cause
 }
 
 /** What became of a request. */

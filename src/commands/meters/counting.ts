@@ -3,7 +3,6 @@ import type { FindMeter } from '../../../projections/meters/lookup.ts'
 import { streamName } from '../../domain/streams.ts'
 import { LedgerUnavailable } from '../../ledger/connection/unavailable.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { causeOf } from '../origin.ts'
 import { type Counted, type DecidedBatch, decideBatch, type MeterRequest } from './batch.ts'
 import { addEvents, headOf, type KnownMeter, loadMeter, readTail } from './known-meter.ts'
 
@@ -82,13 +81,11 @@ export function createCounting(ports: {
       }
       const [first] = batch
       if (!first) return
-      const cause = causeOf(first.origin, at)
-      const { source: _, ...metadata } = cause
       const outcome = await ports.ledger.append(
         streamName('meter', id),
         headOf(known),
         decided.events,
-        metadata,
+        first.cause(at),
       )
       if (outcome.appended) {
         addEvents(known, decided.events)
@@ -118,10 +115,9 @@ export function createCounting(ports: {
   }
 }
 
-/** One event has one actor. */
 function lengthOfBatch(queue: readonly Job[]): number {
-  const actor = queue[0]?.origin.actor
-  const next = queue.findIndex(({ origin }) => origin.actor !== actor)
+  const actor = queue[0]?.actor
+  const next = queue.findIndex((job) => job.actor !== actor)
   return Math.min(mostInBatch, next < 0 ? queue.length : next)
 }
 

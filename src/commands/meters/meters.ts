@@ -10,7 +10,7 @@ import { meterKey } from '../../domain/streams.ts'
 import { isSlug } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
 import { catchUpWithLog } from '../cross-stream/read-models.ts'
-import type { Origin } from '../origin.ts'
+import { causeOf, type Origin } from '../origin.ts'
 import type { MeterRequest } from './batch.ts'
 
 /** A meter of a license, and what it allows. */
@@ -96,7 +96,7 @@ export async function commitHold(
   const id = streamIdOf(holdId)
   const adds = { kind: 'commit', key: holdId, amount } as const
   const command = (at: string): MeterCommand => ({ type: 'CommitHold', holdId, amount, at })
-  await counting.count({ id, tenantId, adds, command, origin })
+  await counting.count({ id, tenantId, adds, command, ...from(origin) })
 }
 
 /** Frees what a hold keeps. Repeating it changes nothing. @throws Refusal `hold_not_found` under a meter that was never used; LedgerUnavailable */
@@ -106,7 +106,8 @@ export async function releaseHold(
   origin: Origin,
 ): Promise<void> {
   const command = (at: string): MeterCommand => ({ type: 'ReleaseHold', holdId, at })
-  await counting.count({ id: streamIdOf(holdId), tenantId, adds: undefined, command, origin })
+  const id = streamIdOf(holdId)
+  await counting.count({ id, tenantId, adds: undefined, command, ...from(origin) })
 }
 
 type Waiting = Ports<'counting' | 'ledger' | 'untilVisible'>
@@ -164,8 +165,17 @@ export async function withdrawCredit(
 ): Promise<void> {
   const { tenantId, licenseId, meter } = owner
   const command = (at: string): MeterCommand => ({ type: 'WithdrawCredit', creditId, reason, at })
-  await counted(ports, { id: meterKey(licenseId, meter), tenantId, adds: undefined, command, origin })
+  const id = meterKey(licenseId, meter)
+  await counted(ports, { id, tenantId, adds: undefined, command, ...from(origin) })
 }
+
+const from = (origin: Origin): Pick<MeterRequest, 'actor' | 'cause'> => ({
+  actor: origin.actor,
+  cause(at) {
+    const { source: _, ...cause } = causeOf(origin, at)
+    return cause
+  },
+})
 
 async function counted(ports: Waiting, request: MeterRequest) {
   const { position, line } = await ports.counting.count(request)
@@ -184,5 +194,5 @@ const requestOf = (
   tenantId,
   adds: { kind, key, amount },
   command,
-  origin,
+  ...from(origin),
 })
