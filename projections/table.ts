@@ -49,7 +49,7 @@ export type FieldsOf<Definition extends Columns> = {
   -readonly [Name in keyof Definition]: ValueOf<Definition[Name]>
 }
 
-export type TableOptions<Name> = {
+export type TableOptions<Name extends string> = {
   key: readonly Name[]
   /** Further constraints, as in SQL. */
   constraints?: readonly string[]
@@ -62,6 +62,8 @@ export type TableOptions<Name> = {
    * has a greater `revision`; or the sums of these and those that were there. Written rows with the same key are added up as well.
    */
   over: 'nothing' | 'row' | 'older row' | 'sum'
+  /** Columns of a written row that do not replace what was there: the first value stays, or the greatest. */
+  merged?: Readonly<Partial<Record<Name, 'first' | 'greatest'>>>
   /** Which rows are written, as a condition on `r`; without it, all. */
   where?: string
 }
@@ -98,7 +100,7 @@ export function defineTable<Fields extends object>(
 export function defineTable(
   name: string,
   columns: Columns,
-  { key, constraints = [], fillFactor, indexes = {}, over, where }: TableOptions<string>,
+  { key, constraints = [], fillFactor, indexes = {}, over, merged = {}, where }: TableOptions<string>,
 ): Table<Record<string, unknown>> {
   const names = Object.keys(columns).map((field) => ({ field, column: columnName(field) }))
   const primaryKey = key.map(columnName).join(', ')
@@ -110,7 +112,14 @@ export function defineTable(
   const storage = fillFactor === undefined ? '' : ` with (fillfactor = ${fillFactor})`
   const created = Object.entries(indexes).map(([index, of]) => `create index ${index} on ${name} ${of}`)
   const written = names.flatMap(({ field, column }) => (key.includes(field) ? [] : [column]))
-  const replaced = `update set ${written.map((column) => `${column} = excluded.${column}`).join(', ')}`
+  const replacing = names.flatMap(({ field, column }) => {
+    if (key.includes(field) || merged[field] === 'first') return []
+    const greatest = merged[field] === 'greatest'
+    return [
+      `${column} = ${greatest ? `greatest(${name}.${column}, excluded.${column})` : `excluded.${column}`}`,
+    ]
+  })
+  const replaced = `update set ${replacing.join(', ')}`
   const action = {
     nothing: 'nothing',
     row: replaced,

@@ -77,6 +77,12 @@ module.exports = {
       { path: '^(src/(?!async/)|projections/|infra/)' },
     ),
     only(
+      'files-stand-alone',
+      'They know nothing of licensing: the ledger, witnesses and relays keep files with them.',
+      { path: '^src/files/' },
+      { pathNot: ['^src/files/', '^(fs|path|sqlite|node:sqlite)$'] },
+    ),
+    only(
       'transparency-stands-alone',
       'Its formats are public ones, and a verifier needs nothing else.',
       { path: '^src/transparency/' },
@@ -98,7 +104,25 @@ module.exports = {
       'the-witness-needs-nothing-of-the-ledger',
       'It runs on machines that have no ledger.',
       { path: '^src/witness/' },
-      { path: ['^(projections|infra)/', '^node_modules/', '^src/(?!witness/|transparency/)'] },
+      { path: ['^(projections|infra)/', '^node_modules/', '^src/(?!witness/|transparency/|files/)'] },
+    ),
+    only(
+      'the-relay-needs-no-store',
+      'It runs in networks that have no ledger: rules, signatures and the words of the client interface, and SQLite.',
+      { path: '^src/relay/' },
+      {
+        path: [
+          '^(projections|infra)/',
+          '^node_modules/(?!zod/|canonicalize/)',
+          '^src/(?!relay/|domain/|signing/|credentials/|async/|files/|html[.]ts|numbers[.]ts|access/password[.]ts|api/client/(?:schemas|refusals|origins)[.]ts|http/(?:problem[.]ts|icon/|licenses/)|portal/portal[.]css)',
+        ],
+      },
+    ),
+    only(
+      'only-the-command-line-runs-a-relay',
+      'It is a program of its own.',
+      { path: '^(src|projections)/', pathNot: '^src/(relay|cli)/' },
+      { path: '^src/relay/' },
     ),
     only(
       'the-sdk-stands-alone',
@@ -108,9 +132,9 @@ module.exports = {
     ),
     only(
       'the-sdk-for-node-stands-alone',
-      'It adds to the client for apps what needs Node: a file, and the ids of the machine.',
+      'It adds to the client for apps what needs Node: a file, the ids of the machine, and the relays of its network.',
       { path: '^src/sdk/node/' },
-      { pathNot: ['^src/sdk/', '^(child_process|crypto|fs|fs/promises|os|path|util)$'] },
+      { pathNot: ['^src/sdk/', '^(child_process|crypto|dns/promises|fs|fs/promises|os|path|util)$'] },
     ),
     only(
       'the-app-client-stays-small',

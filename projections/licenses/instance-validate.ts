@@ -37,7 +37,7 @@ export type LicenseOnInstance = Entitling & {
   /** Whether the instance has an active seat. */
   seated: boolean
   /** Its floating seat, also one that it lost; undefined for a device that never had one. */
-  floatingSeat: { deviceId: string; fence: number } | undefined
+  floatingSeat: { deviceId: string; fence: number; fileEndsAt: string | null } | undefined
   /** The last telemetry of the instance; undefined when it has sent none. */
   telemetry: KnownTelemetry | undefined
   /** The license's or its customer's stream is parked, so the license's status is unknown. */
@@ -68,6 +68,7 @@ type Row = ClientColumns & {
   floating: IssuedLicense['floating']
   device_id: string | null
   fence: number | null
+  file_ends_at: string | null
   seated: boolean
   uncertain: boolean
   app_version: string | null
@@ -107,7 +108,7 @@ export function createInstanceValidateLookup(db: Pool): FindForInstanceValidate 
 const lookupSql = `
   select ${clientColumns},
     k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until, l.floating,
-    d.device_id, d.fence,
+    d.device_id, d.fence, d.file_ends_at,
     ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     d.status is not distinct from 'active' as seated,
@@ -142,7 +143,7 @@ function resultFrom(row: Row, productId: string): InstanceKeyResult {
     floatingSeat:
       row.device_id === null || row.fence === null
         ? undefined
-        : { deviceId: row.device_id, fence: row.fence },
+        : { deviceId: row.device_id, fence: row.fence, fileEndsAt: row.file_ends_at },
     telemetry: telemetryFrom(row),
     uncertain: row.uncertain,
   }

@@ -13,6 +13,7 @@ import type { Recorded } from '../../src/domain/recorded.ts'
 import { historyRow, licenseHistory } from '../history/table.ts'
 import { countLicenseEvent, type LicenseCounts, licenseDays, licenseEnds } from '../insights/licenses.ts'
 import type { Projector } from '../projector.ts'
+import { countSeats, type SeatMinutes, seatMinutes, writesOfSeats } from '../seats/minutes.ts'
 import type { Statement, Statements } from '../statements.ts'
 import type { RowIn } from '../table.ts'
 import {
@@ -48,7 +49,9 @@ export const licensesProjector: Projector = {
     licenseHistory,
     licenseDays,
     licenseEnds,
+    seatMinutes,
   ],
+  applyIndexes: ['seat_minutes_by_age'],
   async apply(db, entries) {
     const own = entries.filter((entry) => entry.category === 'license')
     if (own.length === 0) return []
@@ -61,6 +64,7 @@ export const licensesProjector: Projector = {
       metadata: new Map(),
       history: [],
       counts: { days: [], ends: [] },
+      seatMinutes: new Map(),
     }
     for (const recorded of own) applyEvent(states, changes, recorded)
     return [...writesOfChanges(states, changes), ...writesOfActiveDevices(devicesChanges(before, states))]
@@ -79,6 +83,7 @@ type Changes = {
   metadata: Map<string, { license: IssuedLicense; replaced: boolean }>
   history: RowIn<typeof licenseHistory>[]
   counts: LicenseCounts
+  seatMinutes: SeatMinutes
 }
 
 const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
@@ -158,6 +163,7 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
   changes.licenses.add(id)
   changes.history.push(historyRow(recorded, license.status === 'issued' ? license.seatsUsed : 0, moment))
   countLicenseEvent(changes.counts, before?.license, license, event)
+  countSeats(changes.seatMinutes, before?.license, license, moment)
   if (license.status === 'absent') return
   const previous = before?.license.status === 'issued' ? before.license : undefined
   if (previous?.seats !== license.seats) {
@@ -236,6 +242,7 @@ function writesOfChanges(states: ReadonlyMap<string, State>, changes: Changes): 
     ...licenseHistory.write(changes.history),
     ...licenseDays.write(changes.counts.days),
     ...licenseEnds.write(changes.counts.ends),
+    ...writesOfSeats(changes.seatMinutes),
   ]
 }
 

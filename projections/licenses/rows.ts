@@ -1,7 +1,7 @@
 import type { EntitlementOverride } from '../../src/domain/customers/overrides.ts'
 import { endOf } from '../../src/domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
-import { isBarred, withdrawnUntil } from '../../src/domain/licenses/seat-files.ts'
+import { isBarred, keptUntil, withdrawnUntil } from '../../src/domain/licenses/seat-files.ts'
 import type { Seat } from '../../src/domain/licenses/seats.ts'
 import type { EntitlementValues } from '../../src/domain/products/entitlement-values.ts'
 import { defineTable, type RowOf } from '../table.ts'
@@ -69,6 +69,12 @@ export const licenses = defineTable<LicenseFields>(
     // How its seats float, and the fence of the one that was taken last.
     floating: 'json',
     lastFence: 'int not null',
+    // The relays that give out some of its seats.
+    relays: 'json not null',
+    // Which of those are borrowed, and until when.
+    borrowed: 'json',
+    // When it was last recorded that none was left.
+    exhaustedAt: 'timestamptz',
     // How many license files it got, by the day, as far as they count toward what its key type allows.
     filesByDay: 'json',
     // When the last of them ends, and of those for a key that was replaced.
@@ -110,6 +116,7 @@ export const licenses = defineTable<LicenseFields>(
         '(tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null',
       licenses_of_customer: '(customer_id, created_at desc, license_id desc) where customer_id is not null',
       licenses_with_withdrawn_files: withdrawingLicenses,
+      licenses_with_floating_seats: '(tenant_id, product_id) where floating is not null',
       ...expiriesIndexes,
       ...filterIndexes,
     },
@@ -138,7 +145,12 @@ export const licenseKeys = defineTable(
   },
 )
 
-type DeviceFields = Seat & { licenseId: string; tenantId: string; withdrawnUntil: string | null }
+type DeviceFields = Seat & {
+  licenseId: string
+  tenantId: string
+  fileEndsAt: string | null
+  withdrawnUntil: string | null
+}
 
 export const devices = defineTable<DeviceFields>(
   'devices',
@@ -158,6 +170,8 @@ export const devices = defineTable<DeviceFields>(
     givenName: 'jsonb',
     // The license files that were made for it.
     files: 'jsonb',
+    // When the one ends that keeps its seat taken.
+    fileEndsAt: 'timestamptz',
     // Of a floating seat.
     fence: 'int',
     // When the last of those ends that it must not use any more, whatever becomes of the license.
@@ -208,7 +222,7 @@ export function entitlingFrom(row: EntitlingColumns): Entitling {
 /** A device's columns, to select beside its license's. Both tables have `name`, so the device's is renamed. */
 export const joinedDevice = `
   d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.identity, d.former,
-  d.in_two_places_at, d.given_name, d.files, d.fence, d.status as device_status,
+  d.in_two_places_at, d.given_name, d.files, d.file_ends_at, d.fence, d.status as device_status,
   d.activated_at, d.deactivated_at`
 
 export type JoinedDevice = { device_name: string | null; device_status: DeviceRow['status'] } & (
@@ -267,9 +281,15 @@ export function licenseFrom(row: LicenseRow, seats: readonly Seat[]): IssuedLice
 export const deviceFieldsOf = (
   { licenseId, tenantId }: Pick<IssuedLicense, 'licenseId' | 'tenantId'>,
   seat: Seat,
-): DeviceFields => ({ ...seat, licenseId, tenantId, withdrawnUntil: withdrawnUntil(seat.files ?? []) })
+): DeviceFields => ({
+  ...seat,
+  licenseId,
+  tenantId,
+  fileEndsAt: keptUntil(seat.files),
+  withdrawnUntil: withdrawnUntil(seat.files ?? []),
+})
 
 export function seatFrom(row: DeviceRow): Seat {
-  const { licenseId: _, tenantId: __, withdrawnUntil: ___, ...seat } = devices.fieldsIn(row)
+  const { licenseId: _, tenantId: __, fileEndsAt: ___, withdrawnUntil: ____, ...seat } = devices.fieldsIn(row)
   return seat
 }

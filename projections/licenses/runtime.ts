@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import { keptUntil } from '../../src/domain/licenses/seat-files.ts'
 import type { Standing } from '../../src/domain/licenses/status.ts'
 import type { Entitling } from './entitlements.ts'
 import {
@@ -47,6 +48,8 @@ export type LicenseOfKey = Entitling & {
   seated: boolean
   /** Of the floating seat of the device, also of one that it lost; null for a device that never had one. */
   fence: number | null
+  /** When the license file ends that keeps its seat taken, or has kept it; null without one. */
+  fileEndsAt: string | null
   /** The license's or its customer's stream is parked, so the license's status is unknown. */
   uncertain: boolean
 }
@@ -123,6 +126,7 @@ function resultFrom(rows: readonly Row[], deviceId: string): RuntimeLookupResult
     ...entitlingFrom(row),
     seated: own?.status === 'active',
     fence: own?.fence ?? null,
+    fileEndsAt: keptUntil(own?.files ?? null),
     uncertain: row.uncertain,
   }
 }

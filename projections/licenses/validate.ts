@@ -43,6 +43,7 @@ export type KeyAndDeviceRow = {
   updates_until: string | null
   floating: IssuedLicense['floating']
   fence: number | null
+  file_ends_at: string | null
   seated: boolean
   uncertain: boolean
 } & EntitlingColumns
@@ -113,7 +114,7 @@ const tokenAndProduct = `
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
 export const keyAndDevice = `
   k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until,
-  l.floating, d.fence,
+  l.floating, d.fence, d.file_ends_at,
   ${entitlementsOfKeyType},
   ${overridesOfCustomer},
   d.status is not distinct from 'active' as seated,
@@ -193,6 +194,7 @@ export function keyResultFrom(
     ...entitlingFrom(row),
     seated: row.seated,
     fence: row.fence,
+    fileEndsAt: row.file_ends_at,
     uncertain: row.uncertain,
   }
 }

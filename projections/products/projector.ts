@@ -20,6 +20,7 @@ const documents = defineDocuments(evolvedBy(products), {
     freeTierEnabled: ['boolean not null', (product) => product.settings.freeTierEnabled],
     trialDurationDays: ['int', (product) => product.settings.trialDurationDays ?? null],
     componentsAtLeast: ['int', (product) => product.settings.deviceMatch?.atLeast ?? null],
+    showSeatHolders: ['boolean not null', (product) => product.settings.showSeatHolders ?? false],
     leaseHolder: ['boolean not null', (product) => product.settings.leaseHolder ?? false],
     expiringDays: ['int[]', (product) => product.settings.expiringNotice?.days ?? null],
     keyRecovery: ['boolean not null', (product) => product.settings.keyRecovery],

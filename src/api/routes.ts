@@ -22,6 +22,7 @@ import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
 import { licenseMeterRoutes } from './management/licenses/meters.ts'
 import { receiptRoute } from './management/licenses/receipt.ts'
+import { relayRoutes } from './management/licenses/relays.ts'
 import { licenseSearchRoute } from './management/licenses/search.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
@@ -34,6 +35,7 @@ import { sellingRoutes } from './management/products/selling.ts'
 import { refusalRoutes } from './management/refusals.ts'
 import { saleRoutes } from './management/sales/sales.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
+import { seatRoutes } from './management/seats.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { usageRoutes } from './management/usage.ts'
 import { deliveryRoutes } from './management/webhooks/deliveries.ts'
@@ -73,6 +75,7 @@ export function managementRoutes(
   licenseChangeRoutes(routes, ports)
   licenseFileRoutes(routes, ports)
   licenseMeterRoutes(routes, ports, cursors)
+  relayRoutes(routes, ports)
   licenseEditRoutes(routes, ports)
   licenseHistoryRoutes(routes, ports, cursors)
   licenseImportRoutes(routes, ports)
@@ -82,6 +85,7 @@ export function managementRoutes(
   receiptRoute(routes, ports)
   customerRoutes(routes, ports, cursors)
   usageRoutes(routes, ports)
+  seatRoutes(routes, ports)
   insightRoutes(routes, ports)
   refusalRoutes(routes, ports, cursors)
   sdkKeyRoutes(routes, ports)

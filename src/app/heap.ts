@@ -20,5 +20,10 @@ export function limitYoungGeneration(): void {
   new PerformanceObserver(allow).observe({ entryTypes: ['gc'] })
 }
 
+/** Keeps the young generation of the heap as small as it is, for a process that shall need little memory. */
+export const keepYoungGenerationSmall = (): void => {
+  setFlagsFromString('--semi-space-growth-factor=1')
+}
+
 const youngBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0

@@ -65,6 +65,7 @@ export const excludedTables: Readonly<Record<string, string>> = {
   'usage.writers': 'belongs to running processes',
   'usage.forgotten_refusals': 'concerns what running processes have in memory',
   'usage.seat_ends': 'each seat that is taken gets a new end, since its device could not call meanwhile',
+  'usage.seat_waits': 'who waits for a seat asks again',
   'usage.seats_kept': 'belongs to running processes',
   'usage.rebuilds': 'tells of the read models of the other database',
 }

@@ -99,6 +99,10 @@ export const operations = {
         kind: 'flag',
         help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
       },
+      showSeatHolders: {
+        kind: 'flag',
+        help: 'Whether a device that finds all floating seats taken is told the names of the devices that have them; absent means no',
+      },
       leaseHolder: {
         kind: 'flag',
         help: 'Whether `lease2` and license files name the holder of the license, so that an app can show whom it is licensed to; absent means no',
@@ -177,6 +181,10 @@ export const operations = {
       customerFiles: {
         kind: 'flag',
         help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      },
+      showSeatHolders: {
+        kind: 'flag',
+        help: 'Whether a device that finds all floating seats taken is told the names of the devices that have them; absent means no',
       },
       leaseHolder: {
         kind: 'flag',
@@ -725,6 +733,32 @@ export const operations = {
       },
     },
   },
+  listRelays: { method: 'GET', path: '/v1/licenses/{id}/relays', summary: 'List the relays of a license' },
+  certifyRelay: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/relays',
+    summary: "Enroll a relay in a customer's network, which takes its seats, or renew it",
+    body: {
+      request: {
+        kind: 'text',
+        help: 'The request that the relay made, to be enrolled or renewed',
+        required: true,
+      },
+      days: {
+        kind: 'number',
+        help: 'How long the relay may go on without renewal; as long as the key type allows when absent. It ends with the license at the latest',
+      },
+      reason: { kind: 'text', help: "Shown in the license's history" },
+    },
+  },
+  releaseRelay: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/relays/release',
+    summary: 'Take the seats of a relay back; repeating it gets the same response',
+    body: {
+      release: { kind: 'text', help: 'The release that the relay made when it stopped', required: true },
+    },
+  },
   suspendLicense: {
     method: 'POST',
     path: '/v1/licenses/{id}/suspend',
@@ -944,6 +978,46 @@ export const operations = {
       granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
     },
   },
+  readSeatsOfLicense: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/seats',
+    summary: 'Read the floating seats of a license in use over time, and what fewer seats would have refused',
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+      seats: {
+        kind: 'number',
+        help: 'Also says how many takings of the range so many seats would have refused; for at most 31 days',
+      },
+    },
+  },
+  readSeatsOfProduct: {
+    method: 'GET',
+    path: '/v1/products/{productId}/seats',
+    summary: "Read the floating seats of a product's licenses in use over time",
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+    },
+  },
+  readSeatsOfCustomer: {
+    method: 'GET',
+    path: '/v1/customers/{id}/seats',
+    summary: "Read the floating seats of a customer's licenses in use over time",
+    query: {
+      from: {
+        kind: 'moment',
+        help: 'The first point contains this time; defaults to 30 days before the end, and is at most 400 days ago',
+      },
+      to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
+    },
+  },
   readInsights: {
     method: 'GET',
     path: '/v1/insights',
@@ -968,7 +1042,11 @@ export const operations = {
     summary: 'List the refused calls of all licenses by device, call and reason, newest first',
     query: {
       product: { kind: 'text', help: 'Only what belongs to the product with this id' },
-      call: { kind: 'text', help: 'Only refusals of this call', choices: ['activate', 'validate'] },
+      call: {
+        kind: 'text',
+        help: 'Only refusals of this call',
+        choices: ['activate', 'validate', 'heartbeat'],
+      },
       reason: { kind: 'text', help: 'Only refusals with this reason' },
     },
     paged: true,
@@ -1015,7 +1093,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -1035,7 +1113,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -1113,6 +1191,8 @@ export const operations = {
           'license.updates_extended',
           'license.expiring',
           'license.renewal_failed',
+          'license.relay_forked',
+          'license.seats_exhausted',
         ],
       },
     },
@@ -1152,6 +1232,8 @@ export const operations = {
           'license.updates_extended',
           'license.expiring',
           'license.renewal_failed',
+          'license.relay_forked',
+          'license.seats_exhausted',
         ],
       },
       endpoint: { kind: 'text', help: 'Only deliveries to the webhook endpoint with this id' },
@@ -1506,6 +1588,25 @@ export const operations = {
         help: 'Narrows `newest_covered_release` to a channel of the listed releases',
       },
     },
+  },
+  keepSeat: {
+    method: 'POST',
+    path: '/v1/licenses/heartbeat',
+    summary: 'Keep the floating seat of a device for one more period',
+    body: {
+      product_id: { kind: 'text', help: 'The id of the product, unique within the tenant', required: true },
+      license_key: {
+        kind: 'text',
+        help: 'The license key. Case, hyphens and white space do not matter',
+        required: true,
+      },
+      device_id: { kind: 'text', help: 'A stable id, chosen by the caller', required: true },
+      fence: {
+        kind: 'number',
+        help: 'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
+      },
+    },
+    notRepeatable: true,
   },
   activateDevice: {
     method: 'POST',

@@ -156,9 +156,16 @@ export const durationWords = ({ count, unit }: Duration): string =>
   `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 
 /** Of a key type or a license whose seats float: how long a seat lasts, what takes it, and how many there are above the limit. */
-export function floatingWords({ seatSeconds, overdraft, scope }: FloatingSeats): string {
+export function floatingWords({
+  seatSeconds,
+  overdraft,
+  scope,
+  maxBorrowDays: days,
+  maxBorrowed,
+}: FloatingSeats): string {
   const over = overdraft === null ? '' : `, ${overdraftWords(overdraft)} above the limit`
-  return `for each ${scope}, ${secondsWords(seatSeconds)} after its last call${over}`
+  const lent = days === undefined ? '' : `, ${maxBorrowed} borrowed for up to ${secondsWords(days * 86_400)}`
+  return `for each ${scope}, ${secondsWords(seatSeconds)} after its last call${over}${lent}`
 }
 
 /** Of a key type: what each period of its meters includes, and what happens to more; null without meters. */
@@ -173,7 +180,9 @@ export function metersWords({ meters = [] }: { meters?: readonly MeterTerms[] | 
 }
 
 const overdraftWords = (overdraft: NonNullable<FloatingSeats['overdraft']>): string =>
-  'seats' in overdraft ? overdraft.seats.toLocaleString('en') : `${overdraft.share * 100}%`
+  'seats' in overdraft
+    ? overdraft.seats.toLocaleString('en')
+    : overdraft.share.toLocaleString('en', { style: 'percent', maximumFractionDigits: 4 })
 
 /** A duration in the largest unit that divides it. */
 export function secondsWords(count: number): string {

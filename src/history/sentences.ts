@@ -1,6 +1,7 @@
 import type { EventOfEnd } from '../domain/deliveries/outbox.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { changedMarks } from '../domain/licenses/marks.ts'
+import { isOfRelay, type RelayEvent } from '../domain/licenses/relay-seats.ts'
 import type { Duration } from '../domain/products/key-type.ts'
 import { durationWords, money } from './changes.ts'
 
@@ -9,6 +10,7 @@ import { durationWords, money } from './changes.ts'
  * @param deviceName the name of the device, if known
  */
 export function wordsOf(event: LicenseEvent, deviceName: string | null): string {
+  if (isOfRelay(event)) return relayWords(event)
   switch (event.type) {
     case 'LicenseMinted':
       return issuedWords[event.data.source]
@@ -19,9 +21,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'DeviceDeactivated':
       return deactivatedWords(event.data, quoted(deviceName ?? event.data.deviceId))
     case 'LicenseReminted':
-      return event.data.keepDevices
-        ? 'Reminted; its devices kept their seats'
-        : 'Reminted; all seats were freed'
+      return `Reminted; ${event.data.keepDevices ? 'its devices kept their seats' : 'all seats were freed'}`
     case 'LicenseRevoked':
       return withReason('Revoked', event.data)
     case 'CustomerLinked':
@@ -39,6 +39,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return endWords(event)
     case 'LicenseRefunded':
       return refundWords(event.data)
+    case 'SeatsExhausted':
+      return `No floating seat was left: ${event.data.seats} taken, ${event.data.waiting} waiting`
     case 'LicenseReinstated':
       return event.data.paidLeft ? 'Reinstated: the payment is valid again' : 'A payment is valid again'
     case 'LicenseTermsChanged':
@@ -66,9 +68,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'DeviceInTwoPlaces':
       return `Two machines with one hash use the seat of ${quoted(deviceName ?? event.data.deviceId)}`
     case 'DeviceNamed':
-      return event.data.name === null
-        ? `Removed the name of ${quoted(deviceName ?? event.data.deviceId)}`
-        : `Renamed ${quoted(deviceName ?? event.data.deviceId)}`
+      return namedWords(event.data, quoted(deviceName ?? event.data.deviceId))
     case 'LicenseFileIssued':
       return `License file for ${quoted(deviceName ?? event.data.deviceId)}, good until ${momentWords(event.data.endsAt)}`
     case 'LicenseFileReleased':
@@ -81,6 +81,27 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return withReason('Import taken back', event.data)
   }
 }
+
+function relayWords(event: RelayEvent): string {
+  const relay = `Relay ${quoted(event.data.name)}`
+  switch (event.type) {
+    case 'RelayEnrolled':
+    case 'RelayRenewed': {
+      const { seats, endsAt } = event.data
+      const done = event.type === 'RelayEnrolled' ? 'enrolled' : 'renewed'
+      return `${relay} ${done} with ${seatWords(seats)}, until ${momentWords(endsAt)}`
+    }
+    case 'RelayReleased':
+      return `${relay} gave its seats back`
+    case 'RelayForked':
+      return `${relay} was copied, and is not renewed any more`
+  }
+}
+
+const seatWords = (seats: number): string => (seats === 1 ? '1 seat' : `${seats} seats`)
+
+const namedWords = ({ name }: { name: object | null }, device: string): string =>
+  name === null ? `Removed the name of ${device}` : `Renamed ${device}`
 
 const deactivatedWords = ({ ranOut }: { ranOut?: true | undefined }, device: string): string =>
   ranOut ? `Floating seat of ${device} ran out` : `${device} deactivated`

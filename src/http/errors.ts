@@ -9,7 +9,9 @@ import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../payments/e
 import { NoSuchProduct, StateUnreadable } from '../verdicts/errors.ts'
 import { OutOfTime } from './limits/time-limit.ts'
 import {
+  bodyNotJson,
   bodyOf,
+  bodyOfOtherType,
   bodyTooLarge,
   errorCodeHeaders,
   invalid,
@@ -21,8 +23,8 @@ import {
 /** What is wrong with a request that Fastify could not read, by the code of its error. */
 const unreadableRequests: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
-  FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not valid JSON; check its quotes, commas and brackets',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'send the body as JSON, with the header Content-Type: application/json',
+  FST_ERR_CTP_INVALID_JSON_BODY: bodyNotJson,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: bodyOfOtherType,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body is not as long as the header Content-Length says',
   FST_ERR_BAD_URL: 'the path is not a valid URL; encode each % as %25',
 }

@@ -16,6 +16,8 @@ export type VendorPorts = ApprovalPorts &
     | 'fingerprint'
     | 'limitHits'
     | 'providers'
+    | 'seatEnds'
     | 'sendTestEvent'
+    | 'signSettings'
     | 'usage'
   >

@@ -42,7 +42,7 @@ export class Problem extends Error {
 
 /** Paths whose errors carry a stable code: `{"error": {"code", "message"}}`; all others `{"error": "message"}`. */
 const runtimePath =
-  /^\/v1\/licenses\/(?:activate|validate|deactivate|consume|hold|hold\/commit|hold\/release)(?:$|\?)/
+  /^\/v1\/licenses\/(?:activate|validate|heartbeat|deactivate|consume|hold|hold\/commit|hold\/release)(?:$|\?)/
 
 /** The header with the stable code, for programs. The codes of the runtime interface are in its bodies. */
 export const errorCodeHeaders = (url: string, { errorCode }: Problem): Record<string, string> =>
@@ -56,6 +56,8 @@ export const bodyOf = (url: string, { code, message, details }: Problem): object
 
 export const invalid = (message: string): Problem => new Problem(400, 'invalid_request', message)
 
+export const bodyNotJson = 'the body is not valid JSON; check its quotes, commas and brackets'
+export const bodyOfOtherType = 'send the body as JSON, with the header Content-Type: application/json'
 export const bodyTooLarge = 'the body is too large; send less at once'
 export function notFound(what: string): Problem {
   const code = `${what.replaceAll(' ', '_')}_not_found`
@@ -114,7 +116,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     409,
     'the device does not have this seat any more: it ran out, or was taken again; activate the device',
   ],
-  seat_limit_reached: [409, 'all seats of the license are in use; deactivate a device first'],
+  seat_limit_reached: [409, 'not enough seats of the license are free; deactivate a device first'],
   name_without_email: [
     422,
     'the name of a person is stored only together with an email address; send email too',
@@ -136,10 +138,18 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     403,
     'the key type of this license allows no license files; set offlineFiles of the key type first',
   ],
+  borrowing_off: [
+    403,
+    'seats of this license cannot be borrowed; set maxBorrowDays and maxBorrowed in floatingSeats of its key type, and issue a license of it',
+  ],
+  borrow_limit_reached: [
+    409,
+    'as many seats of the license are borrowed as floatingSeats.maxBorrowed allows; give one back on its device, or wait for its end',
+  ],
   file_not_found: [404, 'no license file of this license was made for the device and key that signed'],
   file_too_long: [
     422,
-    'days is more than the key type allows; send at most offlineFiles.maxDays of it, or leave it out',
+    'days is more than the license allows; send at most offlineFiles.maxDays of its key type, or maxBorrowDays of its floatingSeats, or leave it out',
   ],
   file_request_unreadable: [
     422,
@@ -165,6 +175,37 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     409,
     'a newer license file was made for the device; import that one on the device, and release it',
   ],
+  relays_off: [
+    403,
+    'the key type of this license allows no relays; set floatingSeats.relays of the key type first',
+  ],
+  relay_too_long: [
+    422,
+    'days is more than the key type allows; send at most floatingSeats.relays.maxDays of it, or leave it out',
+  ],
+  relay_not_found: [404, 'the license has no relay with this id and key; enroll the relay again'],
+  relay_request_unreadable: [
+    422,
+    'request is not a request that a relay made for this product; send the whole text, from BEGIN to END, or make a new one',
+  ],
+  relay_request_of_another_license: [
+    422,
+    'the request was made for another license key; open the license of that key, or enter the key of this license in the relay',
+  ],
+  relay_request_outdated: [
+    409,
+    'a newer request of the relay was answered already; make a new request on the relay',
+  ],
+  relay_release_unreadable: [
+    422,
+    'release is not a release that a relay made for this product; send the whole text, from BEGIN to END, or make a new one',
+  ],
+  relay_released: [409, 'the relay gave its seats back; enroll it again'],
+  relay_copied: [
+    409,
+    'the relay was copied, so it is not renewed; delete its copies and enroll a new relay: the seats of this one come back when its certificate ends',
+  ],
+  relay_limit_reached: [409, 'the license has had 100 relays within a year; renew those, or wait'],
   license_key_unusable: [
     422,
     'licenseKey has the format of keys minted here but a wrong check character; check it for typos',

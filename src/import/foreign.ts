@@ -1,5 +1,5 @@
 import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
-import type { Duration } from '../domain/products/key-type.ts'
+import type { Duration, FloatingSeats } from '../domain/products/key-type.ts'
 
 /** The other systems whose licenses can be imported. */
 export const sourceNames = ['keygen', 'lemonsqueezy', 'gumroad', 'cryptlex', 'paddle', 'csv'] as const
@@ -67,7 +67,21 @@ export type ForeignPolicy = {
   onExpiry: 'expire' | 'fallback'
   entitlements: readonly string[]
   sellInMultiples: boolean
+  /** How the seats of its licenses float; absent where a device keeps its seat. */
+  floatingSeats?: FloatingSeats | undefined
 }
+
+/**
+ * Seats that float for a period of another system, or for the nearest that there is here.
+ * @param seconds null or 0 where the system names none
+ */
+export const floatingFor = (seconds: number | null, scope: FloatingSeats['scope']): FloatingSeats => ({
+  seatSeconds: Math.min(Math.max(seconds || usualSeatSeconds, 60), 90 * 86_400),
+  overdraft: null,
+  scope,
+})
+
+const usualSeatSeconds = 600
 
 /** The fields of a license that most systems do not have. */
 export const plainLicense = {

@@ -15,6 +15,7 @@ import { changeLicenseTools } from './tools/change-licenses.ts'
 import { findLicenseTools } from './tools/find-licenses.ts'
 import { licenseFileTools } from './tools/license-files.ts'
 import { meterTools } from './tools/meters.ts'
+import { relayTools } from './tools/relays.ts'
 import { saleTools } from './tools/sales.ts'
 import { webhookTools } from './tools/webhooks.ts'
 import { workspaceTools } from './tools/workspace.ts'
@@ -25,6 +26,7 @@ export const allTools: readonly Tool[] = [
   ...changeLicenseTools,
   ...licenseFileTools,
   ...meterTools,
+  ...relayTools,
   ...saleTools,
   ...webhookTools,
   ...workspaceTools,

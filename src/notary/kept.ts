@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from '../files/durable-file.ts'
 import { type Checkpoint, parseCheckpoint } from '../transparency/checkpoint.ts'
 import { NoteError, parseNote } from '../transparency/note/note.ts'
-import { replaceFile } from '../witness/durable-file.ts'
 import { NotarySuspended } from './suspension.ts'
 
 /** The last checkpoint of each log, in a place that neither a restore of the database nor one of the event store changes. */

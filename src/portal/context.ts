@@ -1,9 +1,12 @@
 import type { FilePorts } from '../commands/devices/files.ts'
+import type { RelayPorts } from '../commands/devices/relays.ts'
 import type { Ports } from '../ports.ts'
 import type { Cookies } from './cookies.ts'
 
 /** What the pages of a vendor's customers use. */
-type PortalPorts = FilePorts & Ports<'attempts' | 'fingerprint' | 'keptKeys' | 'mailing' | 'subjects'>
+type PortalPorts = FilePorts &
+  RelayPorts &
+  Ports<'attempts' | 'fingerprint' | 'keptKeys' | 'mailing' | 'subjects'>
 
 /** What every route of the portal uses. */
 export type PortalContext = {

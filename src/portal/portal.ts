@@ -12,6 +12,7 @@ import { cookiesOf, formTokens } from './cookies.ts'
 import { deviceActions } from './licenses/actions-route.ts'
 import { fileRoutes } from './licenses/files-route.ts'
 import { keyActions } from './licenses/key-route.ts'
+import { relayRoutes } from './licenses/relays-route.ts'
 import { licensePages } from './licenses/route.ts'
 import { message, showNoPortal, showPage } from './page.ts'
 import { signInRoutes } from './sign-in/route.ts'
@@ -45,6 +46,7 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
       deviceActions(pages, context)
       keyActions(pages, context)
       fileRoutes(pages, context)
+      relayRoutes(pages, context)
     },
     { prefix: '/portal' },
   )

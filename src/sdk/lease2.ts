@@ -1,6 +1,7 @@
 import { isRecord, type Keyset, type Place } from './keyset.ts'
 import type { LeaseRefusal } from './lease.ts'
-import { readStatement, type TokenDoubt } from './paseto.ts'
+import { footerOf, readStatement, type TokenDoubt } from './paseto.ts'
+import { readOfRelay } from './relay.ts'
 import { type Holder, refused } from './statement.ts'
 
 /** The value of an entitlement; `true` for a mere flag. */
@@ -31,8 +32,13 @@ export type Lease2 = {
   updatesUntil: number | null
   /** Rises with every statement: of two about the same instance, the one with the higher serial is newer. */
   serial: number
-  /** For a license file: its id, and the nonce of the request that it answers. Null for a lease. */
-  file: { id: string; nonce: string } | null
+  /**
+   * For a license file: its id, the nonce of the request that it answers, and the fence of the floating seat that it borrows. Null for
+   * a lease.
+   */
+  file: { id: string; nonce: string; fence?: number } | null
+  /** The id of the relay that signed it, which the tenant's key has certified; null for a lease of the server. */
+  relay: string | null
 }
 
 /** As of a lease; `not_yet` means that the clock of the machine is before the lease, `another_device` that it was copied. */
@@ -77,9 +83,14 @@ export function readLease2(
   { tenantId, productId }: Place,
   keyset: Keyset,
 ): { ok: true; lease: Lease2 } | { ok: false; reason: TokenDoubt } {
-  const read = readStatement(token, `keyledger:lease2:${tenantId}:${productId}`, keyset)
+  const assertion = `keyledger:lease2:${tenantId}:${productId}`
+  const certificate = footerOf(token)?.relay
+  const read =
+    certificate === undefined
+      ? readStatement(token, assertion, keyset)
+      : readOfRelay(token, assertion, certificate, { tenantId, productId }, keyset)
   if (typeof read === 'string') return refused(read)
-  const lease = leaseFrom(read.kid, read.claims)
+  const lease = leaseFrom(read)
   return lease ? { ok: true, lease } : refused('malformed')
 }
 
@@ -102,9 +113,11 @@ export const isAnotherMachine = (one: LeasedDevice, other: LeasedDevice): boolea
 const sharedNames = (one: LeasedDevice, other: LeasedDevice): string[] =>
   Object.keys(one.components).filter((name) => Object.hasOwn(other.components, name))
 
-function leaseFrom(kid: string, claims: Record<string, unknown>): Lease2 | undefined {
+type Read = { kid: string; claims: Record<string, unknown>; relay?: string }
+
+function leaseFrom({ kid, claims, relay }: Read): Lease2 | undefined {
   const { license_id: licenseId, license_key_hash: licenseKeyHash, instance_id: instanceId } = claims
-  const { status, serial, file, nonce } = claims
+  const { status, serial, file, nonce, fence } = claims
   const device = deviceFrom(claims.device)
   const entitlements = entitlementsFrom(claims.entitlements)
   const [issuedAt, notBefore, expiresAt] = [claims.iat, claims.nbf, claims.exp].map(secondsFrom)
@@ -130,7 +143,9 @@ function leaseFrom(kid: string, claims: Record<string, unknown>): Lease2 | undef
     updatesUntil,
     holder: holderFrom(claims.holder),
     serial,
-    file: isText(file) && isText(nonce) ? { id: file, nonce } : null,
+    file:
+      isText(file) && isText(nonce) ? { id: file, nonce, ...(typeof fence === 'number' && { fence }) } : null,
+    relay: relay ?? null,
   }
 }
 

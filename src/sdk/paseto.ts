@@ -52,14 +52,30 @@ export function readStatement(
   assertion: string,
   keyset: Keyset,
 ): { kid: string; claims: Record<string, unknown> } | TokenDoubt {
-  const parsed = parseToken(token)
-  const kid = parsed && objectIn(parsed.footer)?.kid
-  if (!parsed || typeof kid !== 'string') return 'malformed'
+  const kid = footerOf(token)?.kid
+  if (typeof kid !== 'string') return 'malformed'
   const publicKey = keyIn(keyset, kid)
   if (publicKey === undefined) return 'unknown_key'
-  if (!isSigned(parsed, assertion, bytesOf(publicKey))) return 'bad_signature'
-  const claims = objectIn(parsed.message)
-  return claims ? { kid, claims } : 'malformed'
+  const claims = readSigned(token, assertion, bytesOf(publicKey))
+  return typeof claims === 'string' ? claims : { kid, claims }
+}
+
+/** What stands in clear beside a token, before anything is verified; undefined for what is no token. */
+export function footerOf(token: unknown): Record<string, unknown> | undefined {
+  const parsed = parseToken(token)
+  return parsed && objectIn(parsed.footer)
+}
+
+/** The claims of a token that this key has signed for this assertion, or why it cannot be used. */
+export function readSigned(
+  token: unknown,
+  assertion: string,
+  publicKey: Uint8Array | undefined,
+): Record<string, unknown> | TokenDoubt {
+  const parsed = parseToken(token)
+  if (!parsed) return 'malformed'
+  if (!isSigned(parsed, assertion, publicKey)) return 'bad_signature'
+  return objectIn(parsed.message) ?? 'malformed'
 }
 
 /** Signs a statement of a device with its own key, whose public part is in the footer. */
@@ -94,8 +110,8 @@ function uint64(value: number): Uint8Array {
   return bytes
 }
 
-/** Base64url without padding, in its only spelling. */
-const decoded = (text: string): Uint8Array | undefined =>
+/** The bytes of base64url without padding, in its only spelling. */
+export const decoded = (text: string): Uint8Array | undefined =>
   /[+/=]/.test(text)
     ? undefined
     : bytesOf(

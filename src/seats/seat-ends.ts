@@ -1,14 +1,23 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../async/coalesce.ts'
 import type { RanOut } from '../domain/licenses/floating.ts'
+import { forgetWaits } from './seat-waits.ts'
 
 /** A floating seat, and how long it lasts after each call of its device. */
-type KeptSeat = { licenseId: string; deviceId: string; fence: number; seatSeconds: number }
+type KeptSeat = {
+  licenseId: string
+  deviceId: string
+  fence: number
+  seatSeconds: number
+  /** When the license file ends with which its device has borrowed it: it does not run out before. Null for one that is not borrowed. */
+  fileEndsAt: string | null
+}
 
 /**
  * Until when floating seats last. Every end is set and compared by the clock of the database, in one statement over its row, so
  * that processes whose clocks differ agree, and of a late call and a new taking exactly one wins: whoever sees first that an
- * end has passed marks the row, and no call moves a marked end.
+ * end has passed marks the row, and no call moves a marked end. Only a seat that is borrowed meanwhile goes on: the log frees none
+ * before its license file ends.
  */
 export type SeatEnds = {
   /**
@@ -17,10 +26,15 @@ export type SeatEnds = {
    */
   keep(seat: KeptSeat): Promise<string | undefined>
   /** Marks and returns the seats of a license that ran out and are not recorded as free yet. */
-  passed(licenseId: string, seatSeconds: number): Promise<RanOut[]>
+  passed(licenseId: string): Promise<RanOut[]>
   /**
-   * The licenses with seats that ran out and are not recorded as free yet, and how long their seats last. Deletes the ends of
-   * seats that nobody has had for a day.
+   * Gives the seats of a license that have no end their first one: after a crash before it was set, a restore, or the loss of the table.
+   * It reads all seats of the license, and does so at most once in ten seconds: until then, they only last longer.
+   */
+  begin(licenseId: string, seatSeconds: number): Promise<void>
+  /**
+   * The licenses with seats that ran out and are not recorded as free yet. Deletes the ends of
+   * seats that nobody has had for a day, and who waits for a seat no more.
    */
   licensesWithPassed(most: number, except: readonly string[]): Promise<LicenseOfSeats[]>
   /**
@@ -30,19 +44,24 @@ export type SeatEnds = {
   noteRunning(): Promise<void>
 }
 
-export type LicenseOfSeats = { licenseId: string; tenantId: string; seatSeconds: number }
+export type LicenseOfSeats = { licenseId: string; tenantId: string }
 
 /**
  * Without a note for this long, devices could not be answered. Half of the shortest period: a device that calls when half of its
  * period is over does not lose its seat in a shorter outage.
  */
 const outageSeconds = 30
+/** Whether the seat of device `d` is borrowed: it has not run out, whatever the table says that a backup leaves out. */
+const isBorrowed = 'd.file_ends_at > clock_timestamp()'
+const beginsEveryMs = 10_000
+/** More licenses than a process refuses in that time. */
+const maxLicenses = 10_000
 /** The end of a seat that nobody has any more is kept for a call that is still under way. */
 const keptAfterEnd = "interval '1 day'"
 
 export function createSeatEnds(db: Pool): SeatEnds {
   const keep = coalesce(async (asked: readonly KeptSeat[]) => {
-    const seats = [...new Map(asked.map((seat) => [nameOf(seat), seat])).values()]
+    const seats = [...asked.reduce(withSeat, new Map<string, KeptSeat>()).values()]
     const moved = await endsFrom(db, moveEnds, seats)
     // Most of the others are lost; some have no row yet, or that of an earlier seat of their device.
     const others = seats.filter((seat) => !moved.has(nameOf(seat)))
@@ -54,9 +73,11 @@ export function createSeatEnds(db: Pool): SeatEnds {
     await db.query({ name: 'note-seats-kept', text: noteSql })
   }
 
+  const begunAt = new Map<string, number>()
+
   return {
     keep,
-    async passed(licenseId, seatSeconds) {
+    async passed(licenseId) {
       for (;;) {
         const { rows } = await db.query<{
           device_id: string | null
@@ -65,7 +86,7 @@ export function createSeatEnds(db: Pool): SeatEnds {
         }>({
           name: 'seats-passed',
           text: passedSql,
-          values: [licenseId, seatSeconds],
+          values: [licenseId],
         })
         if (rows[0]?.is_running !== false)
           return rows.flatMap(({ device_id: deviceId, fence }) =>
@@ -74,7 +95,15 @@ export function createSeatEnds(db: Pool): SeatEnds {
         await noteRunning()
       }
     },
+    async begin(licenseId, seatSeconds) {
+      const now = performance.now()
+      if (now - (begunAt.get(licenseId) ?? -Infinity) < beginsEveryMs) return
+      if (begunAt.size >= maxLicenses) begunAt.clear()
+      begunAt.set(licenseId, now)
+      await db.query({ ...beginAll, values: [licenseId, seatSeconds] })
+    },
     async licensesWithPassed(most, except) {
+      await forgetWaits(db)
       await db.query({
         name: 'forget-seat-ends',
         text: `delete from usage.seat_ends e
@@ -83,12 +112,12 @@ export function createSeatEnds(db: Pool): SeatEnds {
                    and d.status = 'active' and d.fence = e.fence
                )`,
       })
-      const { rows } = await db.query<{ licenseId: string; tenantId: string; seatSeconds: number }>({
+      const { rows } = await db.query<LicenseOfSeats>({
         name: 'licenses-with-passed-seats',
-        text: `select distinct e.license_id as "licenseId", d.tenant_id as "tenantId", e.seat_seconds as "seatSeconds"
+        text: `select distinct e.license_id as "licenseId", d.tenant_id as "tenantId"
                from usage.seat_ends e
                join devices d on d.license_id = e.license_id and d.device_id = e.device_id
-                 and d.status = 'active' and d.fence = e.fence
+                 and d.status = 'active' and d.fence = e.fence and not coalesce(${isBorrowed}, false)
                where e.ends_at <= clock_timestamp() and e.license_id <> all($2)
                limit $1`,
         values: [most, except],
@@ -99,8 +128,15 @@ export function createSeatEnds(db: Pool): SeatEnds {
   }
 }
 
-const nameOf = ({ licenseId, deviceId, fence }: Omit<KeptSeat, 'seatSeconds'>) =>
+const nameOf = ({ licenseId, deviceId, fence }: Pick<KeptSeat, 'licenseId' | 'deviceId' | 'fence'>) =>
   `${licenseId} ${fence} ${deviceId}`
+
+/** Of calls about one seat, that which knows the later license file counts. */
+function withSeat(seats: Map<string, KeptSeat>, seat: KeptSeat): Map<string, KeptSeat> {
+  const name = nameOf(seat)
+  const known = seats.get(name)
+  return known && (known.fileEndsAt ?? '') >= (seat.fileEndsAt ?? '') ? seats : seats.set(name, seat)
+}
 
 /** @returns the ends that were set, by {@link nameOf} */
 async function endsFrom(
@@ -113,16 +149,17 @@ async function endsFrom(
     seats.map(({ deviceId }) => deviceId),
     seats.map(({ fence }) => fence),
     seats.map(({ seatSeconds }) => seatSeconds),
+    seats.map(({ fileEndsAt }) => fileEndsAt),
   ]
-  const { rows } = await db.query<Omit<KeptSeat, 'seatSeconds'> & { endsAt: string }>({
+  const { rows } = await db.query<Pick<KeptSeat, 'licenseId' | 'deviceId' | 'fence'> & { endsAt: string }>({
     ...statement,
     values,
   })
   return new Map(rows.map(({ endsAt, ...seat }) => [nameOf(seat), endsAt]))
 }
 
-const asked = `unnest($1::text[], $2::text[], $3::int[], $4::int[])
-  as asked (license_id, device_id, fence, seat_seconds)`
+const asked = `unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::timestamptz[])
+  as asked (license_id, device_id, fence, seat_seconds, file_ends_at)`
 const setEnds = `e.license_id as "licenseId", e.device_id as "deviceId", e.fence, e.ends_at as "endsAt"`
 
 /**
@@ -132,19 +169,19 @@ const setEnds = `e.license_id as "licenseId", e.device_id as "deviceId", e.fence
 const moveEnds = {
   name: 'move-seat-ends',
   text: `with locked as (
-           select e.license_id, e.device_id, e.fence, asked.seat_seconds
+           select e.license_id, e.device_id, e.fence, asked.seat_seconds, asked.file_ends_at
            from usage.seat_ends e join ${asked} using (license_id, device_id, fence)
            order by e.license_id, e.device_id for update of e
          )
          update usage.seat_ends e
-         set seat_seconds = l.seat_seconds,
-           ends_at = greatest(e.ends_at, clock_timestamp() + make_interval(secs => l.seat_seconds))
+         set seat_seconds = l.seat_seconds, ended = false,
+           ends_at = greatest(e.ends_at, clock_timestamp() + make_interval(secs => l.seat_seconds), l.file_ends_at)
          from locked l
-         where e.license_id = l.license_id and e.device_id = l.device_id and e.fence = l.fence and not e.ended
-           and (e.ends_at > clock_timestamp() or exists (
+         where e.license_id = l.license_id and e.device_id = l.device_id and e.fence = l.fence
+           and (l.file_ends_at > clock_timestamp() or not e.ended and (e.ends_at > clock_timestamp() or exists (
              select from usage.seats_kept k
              where k.kept_at <= clock_timestamp() - interval '${outageSeconds} seconds' and e.ends_at > k.kept_at
-           ))
+           )))
          returning ${setEnds}`,
 }
 
@@ -159,16 +196,30 @@ const beginEnds = {
   name: 'begin-seat-ends',
   text: `insert into usage.seat_ends as e (license_id, device_id, fence, seat_seconds, ends_at)
          select distinct on (license_id, device_id) license_id, device_id, fence, seat_seconds,
-           clock_timestamp() + make_interval(secs => seat_seconds)
+           greatest(clock_timestamp() + make_interval(secs => seat_seconds), file_ends_at)
          from ${asked}
          order by license_id, device_id, fence desc
          ${inPlaceOfEarlier}
          returning ${setEnds}`,
 }
 
+/** Gives all seats of a license without a row, or with that of an earlier seat of their device, their first end. */
+const beginAll = {
+  name: 'begin-all-seat-ends',
+  text: `insert into usage.seat_ends as e (license_id, device_id, fence, seat_seconds, ends_at)
+         select d.license_id, d.device_id, d.fence, $2::int,
+           greatest(clock_timestamp() + make_interval(secs => $2::int), d.file_ends_at)
+         from devices d left join usage.seat_ends known
+           on known.license_id = d.license_id and known.device_id = d.device_id
+         where d.license_id = $1 and d.status = 'active' and d.fence is not null
+           and (known.fence is null or known.fence < d.fence)
+         order by d.device_id
+         ${inPlaceOfEarlier}`,
+}
+
 /**
- * One row at least: without seats that ran out, it says only whether processes run. Rows are first made and then locked, both in
- * one order, so that no two statements wait for each other.
+ * One row at least: without seats that ran out, it says only whether processes run. The rows of a license are locked in one order, so
+ * that no two statements wait for each other. The time of the statement is one that the planner knows: few ends have passed.
  */
 const passedSql = `
   with running as (
@@ -176,25 +227,18 @@ const passedSql = `
       (select kept_at > clock_timestamp() - interval '${outageSeconds} seconds' from usage.seats_kept), false
     ) as is_running
   ),
-  begun as (
-    insert into usage.seat_ends as e (license_id, device_id, fence, seat_seconds, ends_at)
-    select d.license_id, d.device_id, d.fence, $2::int, clock_timestamp() + make_interval(secs => $2::int)
-    from devices d left join usage.seat_ends known
-      on known.license_id = d.license_id and known.device_id = d.device_id
-    where d.license_id = $1 and d.status = 'active' and d.fence is not null and (known.fence is null or known.fence < d.fence)
-    order by d.device_id
-    ${inPlaceOfEarlier}
-    returning 1
-  ),
   locked as (
-    select device_id from usage.seat_ends
-    where license_id = $1 and not ended and ends_at <= clock_timestamp() and (select is_running from running)
-      and (select count(*) from begun) >= 0
-    order by device_id for update
+    select e.device_id from usage.seat_ends e
+    where e.license_id = $1 and not e.ended and e.ends_at <= statement_timestamp() and (select is_running from running)
+      and not exists (
+        select from devices d
+        where d.license_id = e.license_id and d.device_id = e.device_id and d.fence = e.fence and ${isBorrowed}
+      )
+    order by e.device_id for update of e
   ),
   marked as (
     update usage.seat_ends e set ended = true from locked l
-    where e.license_id = $1 and e.device_id = l.device_id and not e.ended and e.ends_at <= clock_timestamp()
+    where e.license_id = $1 and e.device_id = l.device_id and not e.ended and e.ends_at <= statement_timestamp()
     returning e.device_id, e.fence
   ),
   passed as (
@@ -205,6 +249,7 @@ const passedSql = `
   select p.device_id, p.fence, r.is_running
   from running r left join (
     passed p join devices d on d.license_id = $1 and d.device_id = p.device_id and d.status = 'active' and d.fence = p.fence
+      and not coalesce(${isBorrowed}, false)
   ) on true`
 
 /** The row of the note is locked first, so that one process alone sees an outage. */
@@ -217,7 +262,8 @@ const noteSql = `
     order by license_id, device_id for update of e
   ),
   extended as (
-    update usage.seat_ends e set ends_at = clock_timestamp() + make_interval(secs => e.seat_seconds)
+    update usage.seat_ends e
+    set ends_at = greatest(e.ends_at, clock_timestamp() + make_interval(secs => e.seat_seconds))
     from locked l where e.license_id = l.license_id and e.device_id = l.device_id and not e.ended
     returning e.fence
   )

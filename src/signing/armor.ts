@@ -1,5 +1,5 @@
 /** What can be carried between a machine and its vendor as text. */
-type Kind = 'LICENSE' | 'REQUEST' | 'RELEASE' | 'WITHDRAWN'
+export type Kind = 'LICENSE' | 'REQUEST' | 'RELEASE' | 'WITHDRAWN' | 'RELAY REQUEST' | 'RELAY RELEASE'
 
 const border = (which: 'BEGIN' | 'END', kind: Kind): string => `-----${which} KEYLEDGER ${kind}-----`
 

@@ -1,24 +1,17 @@
 import { z } from 'zod'
 import { ComponentsOfApp, HashOfApp } from '../domain/licenses/marks.ts'
 import type { SaidOfMachine } from '../vault/device-hashing.ts'
-import { tokenIn } from './armor.ts'
-import { verifyToken } from './paseto.ts'
-
-/** The product that a device says something to. */
-type Place = { tenantId: string; productId: string }
+import { type Place, readStatement } from './own-statements.ts'
 
 /** The most characters of a request or release: with every component, one has about 1,500. */
 export const maxStatementLength = 8000
-
-const keyHash = z.string().regex(/^[0-9a-f]{64}$/)
-const footer = z.object({ pk: z.string().regex(/^[A-Za-z0-9_-]{43}$/) })
 
 /** Unknown claims are ignored, because apps of all versions say what they know. */
 const RequestClaims = z
   .object({
     nonce: z.string().regex(/^[A-Za-z0-9_-]{16,64}$/),
     counter: z.int().min(1),
-    license_key_hash: keyHash,
+    license_key_hash: z.string().regex(/^[0-9a-f]{64}$/),
     instance_name: z.string().min(1).max(200),
     instance_id: z.string().min(1).max(256).optional(),
     free_tier_instance_id: z.string().min(1).max(128).optional(),
@@ -32,6 +25,7 @@ const RequestClaims = z
 const ReleaseClaims = z.object({
   instance_id: z.string().min(1).max(256),
   serial: z.int().min(1),
+  fence: z.int().min(1).optional(),
 })
 
 /** What a device without a network asks for, signed by its own key. */
@@ -48,13 +42,19 @@ export type DeviceRequest = {
 }
 
 /** That a device gives its license file back, signed by the key that the file was made for. */
-export type DeviceRelease = { deviceKey: string; instanceId: string; serial: number }
+export type DeviceRelease = {
+  deviceKey: string
+  instanceId: string
+  serial: number
+  /** Of the floating seat that it borrowed; null for another. */
+  fence: number | null
+}
 
 /** @returns undefined for a text that is no request, or that was not signed for this product by the key in it */
 export function readRequest(text: string, place: Place): DeviceRequest | undefined {
-  const read = verified('REQUEST', text, place, RequestClaims)
+  const read = readStatement('REQUEST', text, place, RequestClaims)
   if (!read) return undefined
-  const { claims, deviceKey } = read
+  const { claims, publicKey: deviceKey } = read
   const { device, nonce, counter } = claims
   return {
     deviceKey,
@@ -70,26 +70,8 @@ export function readRequest(text: string, place: Place): DeviceRequest | undefin
 
 /** @returns undefined for a text that is no release, or that was not signed for this product by the key in it */
 export function readRelease(text: string, place: Place): DeviceRelease | undefined {
-  const read = verified('RELEASE', text, place, ReleaseClaims)
+  const read = readStatement('RELEASE', text, place, ReleaseClaims)
   if (!read) return undefined
-  const { instance_id: instanceId, serial } = read.claims
-  return { deviceKey: read.deviceKey, instanceId, serial }
-}
-
-function verified<Claims>(
-  kind: 'REQUEST' | 'RELEASE',
-  text: string,
-  { tenantId, productId }: Place,
-  Claims: z.ZodType<Claims>,
-): { claims: Claims; deviceKey: string } | undefined {
-  const token = tokenIn(kind, text)
-  if (token === undefined) return undefined
-  const assertion = `keyledger:${kind.toLowerCase()}1:${tenantId}:${productId}`
-  const read = verifyToken(token, assertion, (beside) => {
-    const { data } = footer.safeParse(beside)
-    return data && Buffer.from(data.pk, 'base64url')
-  })
-  const { data: claims } = Claims.safeParse(read?.message)
-  const { data: key } = footer.safeParse(read?.footer)
-  return claims && key && { claims, deviceKey: key.pk }
+  const { instance_id: instanceId, serial, fence = null } = read.claims
+  return { deviceKey: read.publicKey, instanceId, serial, fence }
 }

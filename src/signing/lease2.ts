@@ -15,47 +15,69 @@ export type Lease2Facts = LeaseFacts & {
   holder?: Person | undefined
   /** For a license file: its own id, times and serial, and the nonce of the request that it answers. */
   file?: Pick<SeatFile, 'fileId' | 'nonce' | 'serial' | 'issuedAt' | 'endsAt'> | undefined
+  /** Of the floating seat that a license file is for; null for another seat. */
+  fence?: number | null
 }
 
 /** How far the clock of a machine may be behind, so that a new lease is good there. */
-const clocksDifferS = 86_400
+export const clocksDifferS = 86_400
 
 /**
  * Signs a lease as a `v4.public` token of PASETO.
  * @param now ISO 8601
  * @throws SigningFailed when the tenant's key cannot be used
  */
-export async function signLease2(
+export const signLease2 = (
   signer: Signer,
   key: ActiveKey,
   facts: Lease2Facts,
   now: string,
-): Promise<string> {
-  const { tenantId, productId, license, device, holder, file } = facts
+): Promise<string> =>
+  signStatement(signer, facts.tenantId, key, lease2Claims(facts, now), lease2Assertion(facts))
+
+/** For whom a lease of the second version is: signed, but not sent. */
+export const lease2Assertion = ({
+  tenantId,
+  productId,
+}: Pick<LeaseFacts, 'tenantId' | 'productId'>): string => `keyledger:lease2:${tenantId}:${productId}`
+
+/** What a lease of the second version says. @param now ISO 8601 */
+export function lease2Claims(facts: Lease2Facts, now: string): object {
+  const { device, file, fence = null } = facts
   const { issued, expires } = file
     ? { issued: unixSeconds(file.issuedAt), expires: unixSeconds(file.endsAt) }
     : leaseTimes(facts, now)
-  const claims = {
+  return {
     iat: timeOf(issued),
     nbf: timeOf(issued - clocksDifferS),
     exp: timeOf(expires),
     serial: file?.serial ?? nextSerial(now),
-    ...(file && { file: file.fileId, nonce: file.nonce }),
+    ...(file && { file: file.fileId, nonce: file.nonce, ...(fence !== null && { fence }) }),
     license_id: facts.licenseId,
     license_key_hash: facts.keyHash,
     instance_id: facts.instanceId,
     ...(device && { device: { machine_hash: device.machineHash, components: device.components } }),
-    status: facts.status,
-    entitlements: {
-      ...Object.fromEntries(facts.entitlements.toSorted().map((name) => [name, true])),
-      ...facts.values,
-    },
-    license_expires_at: license.expiresAt === null ? null : timeOf(Date.parse(license.expiresAt) / 1000),
-    ...(holder && { holder: { name: holder.name, email: holder.email } }),
-    ...(license.updatesUntil !== null && { updates_until: timeOf(Date.parse(license.updatesUntil) / 1000) }),
+    ...claimsOfLicense(facts),
   }
-  return signStatement(signer, tenantId, key, claims, `keyledger:lease2:${tenantId}:${productId}`)
 }
+
+/** What a statement says of its license. */
+export const claimsOfLicense = ({
+  license,
+  holder,
+  ...facts
+}: Pick<Lease2Facts, 'status' | 'entitlements' | 'values' | 'holder'> & {
+  license: { expiresAt: string | null; updatesUntil: string | null }
+}) => ({
+  status: facts.status,
+  entitlements: {
+    ...Object.fromEntries(facts.entitlements.toSorted().map((name) => [name, true])),
+    ...facts.values,
+  },
+  license_expires_at: license.expiresAt === null ? null : timeOf(Date.parse(license.expiresAt) / 1000),
+  ...(holder && { holder: { name: holder.name, email: holder.email } }),
+  ...(license.updatesUntil !== null && { updates_until: timeOf(Date.parse(license.updatesUntil) / 1000) }),
+})
 
 let lastSerial = 0
 

@@ -1,9 +1,18 @@
+import { seatUseKeptDays } from '../../projections/seats/minutes.ts'
+
 export type Granularity = 'hour' | 'day'
+/** Seats are counted by the minute. */
+export type SeatGranularity = 'minute' | Granularity
 
-/** Whole hours or days in UTC; `from` is inclusive, `to` is exclusive. */
-export type UsageRange = { from: string; to: string; granularity: Granularity; points: number }
+/** Whole minutes, hours or days in UTC; `from` is inclusive, `to` is exclusive. */
+export type UsageRange<Of extends SeatGranularity = Granularity> = {
+  from: string
+  to: string
+  granularity: Of
+  points: number
+}
 
-const lengthMs: Record<Granularity, number> = { hour: 3_600_000, day: 86_400_000 }
+const lengthMs: Record<SeatGranularity, number> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
 
 /** The number of points of a series without a given start. */
 const defaultPoints: Record<Granularity, number> = { hour: 24, day: 30 }
@@ -29,23 +38,56 @@ export function usageRange(
   requested: { from?: string | undefined; to?: string | undefined; granularity: Granularity },
   now: string,
 ): UsageRange | 'empty' | 'too long' | 'too early' {
+  return wholeRange(requested, now, { most: maxPoints, length: defaultPoints[requested.granularity] })
+}
+
+/** More than a day by the minute, or two months by the hour. */
+export const maxSeatPoints = 1500
+
+/** The length of a range of seats without a start. */
+const defaultSeatDays = 30
+
+/**
+ * The range of requested seats, in the finest points of which there are not too many. Without a start it is 30 days long.
+ * @returns the range, or a string when it is empty, or starts earlier than seats are kept
+ */
+export function seatRange(
+  requested: { from?: string | undefined; to?: string | undefined },
+  now: string,
+): ReturnType<typeof wholeRange<SeatGranularity>> | 'too old' {
+  const { to } = requested
+  const end = Date.parse(to !== undefined && to < now ? to : now)
+  const from = requested.from ?? new Date(end - defaultSeatDays * lengthMs.day).toISOString()
+  if (Date.parse(from) < startOf(now, lengthMs.day) - seatUseKeptDays * lengthMs.day) return 'too old'
+  const asked = end - Date.parse(from)
+  // Rounding outward may add a point at each end.
+  const isFew = (granularity: SeatGranularity) => asked / lengthMs[granularity] + 2 <= maxSeatPoints
+  const granularity = (['minute', 'hour'] as const).find(isFew) ?? 'day'
+  return wholeRange<SeatGranularity>({ from, to, granularity }, now, { most: maxSeatPoints, length: 0 })
+}
+
+/** @param options how many points it has at most, and how many without a start */
+function wholeRange<Of extends SeatGranularity>(
+  requested: { from?: string | undefined; to?: string | undefined; granularity: Of },
+  now: string,
+  { most, length }: { most: number; length: number },
+): UsageRange<Of> | 'empty' | 'too long' | 'too early' {
   const { granularity } = requested
   const step = lengthMs[granularity]
   const present = startOf(now, step) + step
   const end = requested.to === undefined ? present : Math.min(present, endOf(requested.to, step))
-  const start =
-    requested.from === undefined ? end - defaultPoints[granularity] * step : startOf(requested.from, step)
+  const start = requested.from === undefined ? end - length * step : startOf(requested.from, step)
   const backwards =
     requested.from !== undefined && requested.to !== undefined && requested.from >= requested.to
   if (backwards || start >= end) return 'empty'
   if (start < 0) return 'too early'
   const points = (end - start) / step
-  if (points > maxPoints) return 'too long'
+  if (points > most) return 'too long'
   return { from: new Date(start).toISOString(), to: new Date(end).toISOString(), granularity, points }
 }
 
-/** The start of each hour or day of the range, ISO 8601. */
-export function pointsIn({ from, granularity, points }: UsageRange): string[] {
+/** The start of each minute, hour or day of the range, ISO 8601. */
+export function pointsIn({ from, granularity, points }: UsageRange<SeatGranularity>): string[] {
   const start = Date.parse(from)
   return Array.from({ length: points }, (_, index) =>
     new Date(start + index * lengthMs[granularity]).toISOString(),

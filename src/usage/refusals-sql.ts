@@ -1,11 +1,13 @@
 import type { Pool } from 'pg'
 import { inTransaction } from '../../projections/database/transaction.ts'
+import { seatUseKeptDays } from '../../projections/seats/minutes.ts'
 
-/** What a batch adds to one row: of the calls of a day, of a license's device, or of an unknown key. */
+/** What a batch adds to one row: of the calls of a day, of a license's device, of its seats in a minute, or of an unknown key. */
 export type RefusalRow = {
-  kind: 'calls' | 'license' | 'key'
+  kind: 'calls' | 'license' | 'seat' | 'key'
   tenant_id: string
   product_id: string
+  /** Of a seat, its minute. */
   day: string
   call: string
   reason: string
@@ -32,8 +34,8 @@ const refusalsKeptDays = 90
 const dayMs = 86_400_000
 
 /**
- * Adds a batch to the three tables. Callers of the runtime interface may name a product that does not exist, and such
- * rows are left out. Every statement writes in the order of the keys, so that processes do not deadlock.
+ * Adds a batch to the four tables. Callers of the runtime interface may name a product that does not exist, and such
+ * rows are left out. Seats count only where they float. Every statement writes in the order of the keys, so that processes do not deadlock.
  */
 export const addRefusals = {
   name: 'add-refusals',
@@ -71,6 +73,16 @@ export const addRefusals = {
       first_seen_at = least(r.first_seen_at, excluded.first_seen_at),
       last_seen_at = greatest(r.last_seen_at, excluded.last_seen_at)
   ),
+  denied as (
+    insert into usage.denied_takings as d
+    select license_id, day, refused from reported t
+    where kind = 'seat' and exists (
+      select from licenses l
+      where l.license_id = t.license_id and l.tenant_id = t.tenant_id and l.floating is not null
+    )
+    order by license_id, day
+    on conflict (license_id, minute) do update set denied = d.denied + excluded.denied
+  ),
   kept as (
     select k.tenant_id, k.product_id, k.day, count(*) as keys, array_agg(k.display_key) as display_keys
     from (select distinct tenant_id, product_id, day from reported where kind = 'key') d
@@ -97,7 +109,7 @@ export const addRefusals = {
     last_seen_at = greatest(k.last_seen_at, excluded.last_seen_at)`,
 }
 
-/** Of the given tenants, deletes the oldest refusals beyond the limits; of all tenants, those that are too old. */
+/** Of the given tenants, deletes the oldest refusals beyond the limits; of all tenants, what is too old. */
 export async function trimRefusals(db: Pool, tenants: readonly string[], now: Date): Promise<void> {
   const since = new Date(now.getTime() - refusalsKeptDays * dayMs)
   for (const tenantId of tenants) {
@@ -117,6 +129,9 @@ export async function trimRefusals(db: Pool, tenants: readonly string[], now: Da
   }
   await db.query('delete from usage.refusals where last_seen_at < $1', [since])
   await db.query('delete from usage.unknown_keys where last_seen_at < $1', [since])
+  await db.query('delete from usage.denied_takings where minute < $1', [
+    new Date(now.getTime() - seatUseKeptDays * dayMs),
+  ])
   // By then every process has written what it had in memory.
   await db.query('delete from usage.forgotten_refusals where at < $1', [new Date(now.getTime() - dayMs)])
 }

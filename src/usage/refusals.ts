@@ -5,7 +5,7 @@ import { createBatches } from './batches.ts'
 import { addRefusals, forgetRefusals, type RefusalRow, trimRefusals } from './refusals-sql.ts'
 
 /** The calls whose refusals are recorded. */
-export const callNames = ['activate', 'validate'] as const
+export const callNames = ['activate', 'validate', 'heartbeat'] as const
 export type CallName = (typeof callNames)[number]
 
 /** The interface of the call: for vendors' servers, or for apps. */
@@ -36,7 +36,7 @@ export type Refusals = {
   recordUnknownKey(refused: RefusedCall, key: string): void
   /** Deletes what is known of the licenses' refused devices, also what other processes are about to write. */
   forget(licenseIds: readonly string[]): Promise<void>
-  /** Deletes what is older than 90 days, and of tenants with new refusals what exceeds their limits. */
+  /** Deletes what is older than 90 days, or 400 of seats, and of tenants with new refusals what exceeds their limits. */
   trim(): Promise<void>
   /** Writes pending refusals; on failure they are kept for the next time. */
   flush(): Promise<void>
@@ -49,6 +49,7 @@ export const maxDetails = 2000
 const maxCounts = 10_000
 
 const trimEveryMs = 60_000
+const minuteMs = 60_000
 const dayMs = 86_400_000
 
 /** The reason of a call with an unknown key. */
@@ -62,6 +63,7 @@ export function createRefusals(
 ): Refusals {
   let counts = new Map<string, RefusalRow>()
   let devices = new Map<string, RefusalRow>()
+  let seats = new Map<string, RefusalRow>()
   let keys = new Map<string, RefusalRow>()
   let skipped = 0
   const touched = new Set<string>()
@@ -70,9 +72,10 @@ export function createRefusals(
     if (skipped > 0)
       onFailure(new Error(`more calls were refused than can be counted: ${skipped} were skipped`))
     skipped = 0
-    const rows = [...counts.values(), ...devices.values(), ...keys.values()]
+    const rows = [...counts.values(), ...devices.values(), ...seats.values(), ...keys.values()]
     counts = new Map()
     devices = new Map()
+    seats = new Map()
     keys = new Map()
     return rows
   }
@@ -107,6 +110,7 @@ export function createRefusals(
     record(refused, licenseId, reason, { id, name, appVersion, sdkVersion, platform }) {
       const row = rowOf(refused, reason, now())
       count(row)
+      if (reason === 'seat_limit_reached' && !add(seats, maxCounts, seatRow(row, licenseId))) skipped++
       const device = {
         device_id: id,
         device_name: name,
@@ -146,7 +150,7 @@ const rowOf = (
   kind: 'calls',
   tenant_id: tenantId,
   product_id: productId,
-  day: new Date(Math.floor(at.getTime() / dayMs) * dayMs).toISOString(),
+  day: startOf(at.toISOString(), dayMs),
   call,
   reason,
   interface: rest.interface,
@@ -158,6 +162,18 @@ const rowOf = (
   first_seen_at: at.toISOString(),
   last_seen_at: at.toISOString(),
 })
+
+/** Of a license that may have no floating seats: that is known where the row is written. */
+const seatRow = (row: RefusalRow, licenseId: string): RefusalRow => ({
+  ...row,
+  ...noDetails,
+  kind: 'seat',
+  license_id: licenseId,
+  day: startOf(row.first_seen_at, minuteMs),
+})
+
+const startOf = (moment: string, lengthMs: number): string =>
+  new Date(Math.floor(Date.parse(moment) / lengthMs) * lengthMs).toISOString()
 
 /** Calls with one key are one row. A device's id may hold anything, so it comes last. */
 function keyOf({
@@ -173,6 +189,7 @@ function keyOf({
 }: RefusalRow) {
   if (kind === 'key') return `${tenant_id}.${product_id}.${day}.${display_key}`
   if (kind === 'calls') return `${tenant_id}.${product_id}.${day}.${call}.${reason}`
+  if (kind === 'seat') return `${license_id}.${day}`
   return `${license_id}.${call}.${reason}.${device_id}`
 }
 

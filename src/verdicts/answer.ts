@@ -7,7 +7,6 @@ import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
 import { isCovered } from '../domain/licenses/updates.ts'
 import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
 import type { FloatingSeats } from '../domain/products/key-type.ts'
-import type { RefusalCode } from '../domain/refusal.ts'
 import { NoSuchProduct, StateUnreadable } from './errors.ts'
 
 export type RuntimeStatus =
@@ -22,7 +21,13 @@ export type RuntimeStatus =
   | 'plan_limit'
 
 /** Why a call is refused: the status, or more exactly where the status does not tell. */
-export type RefusedReason = RuntimeStatus | 'suspended' | 'build_not_covered' | 'seat_lost'
+export type RefusedReason =
+  | RuntimeStatus
+  | 'suspended'
+  | 'build_not_covered'
+  | 'seat_lost'
+  | 'borrowing_off'
+  | 'borrow_limit_reached'
 
 export type Verdict = {
   status: RuntimeStatus
@@ -116,10 +121,17 @@ export const withSeatLost = ({ expiresAt, revalidateAfter, updatesUntil }: Verdi
   updatesUntil,
 })
 
-/** A device validates again when half of the time of its floating seat is over, so that one failed call does not cost the seat. */
-export const withSeatKept = (verdict: Verdict, { seatSeconds }: FloatingSeats, now: string): Verdict => ({
+/**
+ * When a device with a floating seat calls again, in Unix seconds: when half of its period is over, so that one failed call does not
+ * cost the seat.
+ */
+export const revalidateAfter = ({ seatSeconds }: FloatingSeats, now: string): number =>
+  unixSeconds(now) + Math.floor(seatSeconds / 2)
+
+/** What a verdict becomes when the floating seat of the device was kept. */
+export const withSeatKept = (verdict: Verdict, floating: FloatingSeats, now: string): Verdict => ({
   ...verdict,
-  revalidateAfter: Math.min(verdict.revalidateAfter, unixSeconds(now) + Math.floor(seatSeconds / 2)),
+  revalidateAfter: Math.min(verdict.revalidateAfter, revalidateAfter(floating, now)),
 })
 
 function graceOf(status: LicenseStatus, license: Expiry, now: string): { graceUntil?: number } {
@@ -145,33 +157,6 @@ const endsOf = (status: LicenseStatus, { license }: LicenseOfKey, now: string): 
 
 const secondsOf = (...ends: (string | null)[]): number[] =>
   ends.flatMap((end) => (end === null ? [] : unixSeconds(end)))
-
-/** The status for an activation that the rules refuse; undefined for a refusal that is not a status. */
-export function statusOfRefusal(code: RefusalCode): RuntimeStatus | undefined {
-  return refusedAs[code]
-}
-
-const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
-  license_revoked: 'revoked',
-  license_suspended: 'inactive',
-  license_expired: 'expired',
-  build_not_covered: 'inactive',
-  license_reminted: 'reminted',
-  seat_limit_reached: 'seat_limit_reached',
-  seat_lost: 'inactive',
-  plan_limit: 'plan_limit',
-}
-
-/** What the status `inactive` alone does not say. */
-const reasonsOfInactive: Partial<Record<RefusalCode, RefusedReason>> = {
-  license_suspended: 'suspended',
-  build_not_covered: 'build_not_covered',
-  seat_lost: 'seat_lost',
-}
-
-/** The reason of an activation that the rules refuse; undefined for a refusal that is not a status. */
-export const reasonOfRefusal = (code: RefusalCode): RefusedReason | undefined =>
-  reasonsOfInactive[code] ?? statusOfRefusal(code)
 
 /** Whether an activation with this status gives the device a seat. */
 export const isSeating = (status: RuntimeStatus): status is 'active' | 'fallback' =>

@@ -9,9 +9,10 @@ import { type NameActor, type NamedActor, nameActors } from '../history/actors.t
 import type { AsOf } from '../history/moment.ts'
 import { wordsOf } from '../history/sentences.ts'
 import type { Ports } from '../ports.ts'
-import { isSeating, type RuntimeStatus, statusOfRefusal, type Verdict, verdictOn } from './answer.ts'
+import { isSeating, type RuntimeStatus, type Verdict, verdictOn } from './answer.ts'
 import { type LicenseLookup, lookUpLicense } from './lookup.ts'
 import { admissionReason, type Reason, reasonFor, tenantReasons } from './reasons.ts'
+import { statusOfRefusal } from './refused.ts'
 
 /** An event that decided the answer, in public terms. */
 type DecidingEvent = { sequence: number; event: PublicName; time: string; actor: NamedActor; summary: string }

@@ -5,6 +5,7 @@ import type { RuntimeLookupParams } from '../../projections/licenses/runtime.ts'
 import { findTenant, type PresentTenant } from '../../projections/tenants.ts'
 import { type FoundLicense, isPlanFull } from '../commands/devices/devices.ts'
 import { momentOf } from '../commands/origin.ts'
+import { keptUntil } from '../domain/licenses/seat-files.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { activeDevicesThen, licenseAsOf, seatsInOrder } from '../history/as-of.ts'
@@ -83,6 +84,7 @@ async function lookUpAsOf(
   const { license, revision, entitlements, fallbackEntitlements, entitlementValues, overrides, at } = then
   const { tenant, deciding } = then
   const seated = seatsInOrder(license).filter(({ status }) => status === 'active')
+  const own = deviceId === undefined ? undefined : license.seats.get(deviceId)
   return {
     result: {
       kind: 'license',
@@ -94,8 +96,9 @@ async function lookUpAsOf(
       fallbackEntitlements,
       entitlementValues,
       overrides,
-      seated: deviceId !== undefined && license.seats.get(deviceId)?.status === 'active',
-      fence: (deviceId !== undefined && license.seats.get(deviceId)?.fence) || null,
+      seated: own?.status === 'active',
+      fence: own?.fence ?? null,
+      fileEndsAt: keptUntil(own?.files ?? null),
       uncertain: false,
     },
     deviceId,

@@ -2,6 +2,7 @@ import type { HistoryEntry } from '../../projections/history/queries.ts'
 import { setsEnd } from '../domain/licenses/event-traits.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { graceUntilAt, graceUntilOf } from '../domain/licenses/grace.ts'
+import { seatsOfRelay, seatsTaken } from '../domain/licenses/relay-seats.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { statusAt } from '../domain/licenses/status.ts'
 import { planLimits } from '../domain/tenants/tenant.ts'
@@ -135,8 +136,8 @@ const freed = (event: LicenseEvent, deviceId: string): boolean =>
 
 /** Why an activation succeeds. */
 export function admissionReason(lookup: LicenseLookup): Reason {
-  const { result, deviceId = '' } = lookup
-  const { seats, seatsUsed, deviceLimit } = result.license
+  const { result, at, deviceId = '' } = lookup
+  const { seats, deviceLimit } = result.license
   const seat = seats.get(deviceId)
   if (seat?.status === 'active') {
     return {
@@ -146,7 +147,9 @@ export function admissionReason(lookup: LicenseLookup): Reason {
     }
   }
   const taken =
-    deviceLimit === null ? 'seats are unlimited' : `${seatsUsed} of ${deviceLimit} seats are in use`
+    deviceLimit === null
+      ? 'seats are unlimited'
+      : `${seatsTaken(result.license, at)} of ${deviceLimit} seats are in use`
   const because = `allowed: ${taken}${fallbackWords(lookup)}`
   return { rule: 'seat_free', because, events: endSetBy(lookup) }
 }
@@ -159,8 +162,13 @@ function fallbackWords({ result, at }: LicenseLookup): string {
 }
 
 function fullReason(lookup: LicenseLookup): Reason {
-  const { result, seated } = lookup
-  const { seatsUsed, deviceLimit } = result.license
+  const { result, seated, at } = lookup
+  const { seatsUsed, deviceLimit, relays } = result.license
+  const taken = seatsTaken(result.license, at)
+  const atRelays = relays.flatMap((relay) => {
+    const seats = seatsOfRelay(relay, at)
+    return seats === 0 ? [] : [`the relay ${quoted(relay.name)} has ${seats}`]
+  })
   const holders = seated.map(
     ({ name, activatedAt }, index) =>
       `seat ${index + 1} taken by ${quoted(name)} on ${momentWords(activatedAt)}`,
@@ -169,9 +177,10 @@ function fullReason(lookup: LicenseLookup): Reason {
   return {
     rule: 'seat_limit_reached',
     because: [
-      `denied: ${seatsUsed} of ${deviceLimit ?? seatsUsed} seats are in use`,
+      `denied: ${taken} of ${deviceLimit ?? taken} seats are in use`,
       ...holders,
       ...(omitted > 0 ? [`and ${omitted} more`] : []),
+      ...atRelays,
     ].join('; '),
     events: seated.flatMap(({ deviceId }: Seat) => newestActivation(lookup, deviceId)),
   }

@@ -31,6 +31,10 @@ export const whenSent: Record<WebhookEventName, string> = {
     'A license expires in so many days: by the setting `expiringNotice` of its product, or 14 and 3 days before',
   'license.renewal_failed':
     'The payment for the renewal of a license failed: once for each payment, whatever its number of attempts',
+  'license.relay_forked':
+    'A relay of a license turned out to have been copied, and is not renewed any more: once for each relay',
+  'license.seats_exhausted':
+    'A device found all floating seats of a license taken: at most once an hour for each license',
 }
 
 const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_826_789_400 })
@@ -154,6 +158,19 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
       description:
         'When the provider tries again, in Unix seconds; null where it does not say, or does not try again',
     }),
+  },
+  'license.relay_forked': {
+    relay_id: z
+      .string()
+      .meta({ description: 'The id of the relay', example: 'rel_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    relay_name: z.string().meta({ description: 'The name that it gave itself', example: 'Render farm' }),
+  },
+  'license.seats_exhausted': {
+    seats: z.int().positive().meta({
+      description: 'How many floating seats were taken, with those above the limit',
+      example: 12,
+    }),
+    waiting: z.int().positive().meta({ description: 'How many takers waited for one', example: 3 }),
   },
 }
 

@@ -111,6 +111,10 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
       const next = nextAttemptAt && unixSeconds(nextAttemptAt)
       return { sale_id: saleId, payment_id: paymentId, attempt, next_attempt_at: next }
     }
+    case 'RelayForked':
+      return { relay_id: event.data.relayId, relay_name: event.data.name }
+    case 'SeatsExhausted':
+      return { seats: event.data.seats, waiting: event.data.waiting }
     case 'LicenseRenewed':
       return { expires_at: unixSeconds(event.data.expiresAt) }
     default:

@@ -46,6 +46,10 @@ function particulars(event: WebhookEventName, created: number): Partial<Payload>
       const payment = { sale_id: 'cs_test', payment_id: 'in_test' }
       return { ...payment, attempt: 1, next_attempt_at: created + 3 * 86_400 }
     }
+    case 'license.relay_forked':
+      return { relay_id: 'rel_test', relay_name: 'Render farm' }
+    case 'license.seats_exhausted':
+      return { seats: 10, waiting: 2 }
     case 'license.updated':
       return termsUntil(created + yearSeconds)
     case 'license.issued':

@@ -1,30 +1,16 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-
-/** Another process uses the directory: two witnesses with one key could sign different trees. */
-export class DirectoryInUse extends Error {}
+import { lockDirectory } from '../files/directory-lock.ts'
 
 /**
- * Creates the directory of a witness, and locks it until the process ends. The operating system releases the lock, also when
- * the process is killed.
+ * Creates the directory of a witness, and locks it: two witnesses with one key could sign different trees.
  * @returns a function that unlocks it
  * @throws DirectoryInUse
  */
-export function lockDirectory(directory: string): () => void {
+export function openDirectory(directory: string): () => void {
   mkdirSync(join(directory, 'logs'), { recursive: true, mode: 0o700 })
-  // SQLite has such locks on every platform. The file has no content.
-  const lock = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: 0 })
-  try {
-    lock.exec('begin exclusive')
-  } catch (error) {
-    lock.close()
-    throw new DirectoryInUse(
-      `Another process uses ${directory}. A witness runs once: stop the other one, or give each a directory of its own.`,
-      { cause: error },
-    )
-  }
-  return () => {
-    lock.close()
-  }
+  return lockDirectory(
+    directory,
+    'A witness runs once: stop the other one, or give each a directory of its own.',
+  )
 }

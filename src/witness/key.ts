@@ -1,10 +1,10 @@
 import { type KeyObject, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from '../files/durable-file.ts'
 import { isKeyName, privateKeyOf, publicBytesOf, signatureTypes } from '../transparency/note/keys.ts'
 import { parseBase64 } from '../transparency/note/note.ts'
 import { type VerifierKey, verifierKey } from '../transparency/note/verifier.ts'
-import { replaceFile } from './durable-file.ts'
 
 /** Who a witness is: its name, and the key that it signs with. */
 export type WitnessIdentity = { privateKey: KeyObject; key: VerifierKey }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type FileCalls, replaceFile } from '../files/durable-file.ts'
 import { type Checkpoint, parseCheckpoint } from '../transparency/checkpoint.ts'
 import { cosignedAt } from '../transparency/note/cosignature.ts'
 import { NoteError, parseNote } from '../transparency/note/note.ts'
 import type { VerifierKey } from '../transparency/note/verifier.ts'
-import { type FileCalls, replaceFile } from './durable-file.ts'
 
 /** The latest checkpoint of each log that the witness has cosigned, in a file each. */
 export type WitnessStore = {

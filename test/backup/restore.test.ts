@@ -130,6 +130,7 @@ test('every durable table is either included in backups or excluded', async () =
   expect([...kept, ...Object.keys(excludedTables)].sort()).toStrictEqual(all)
   expect(kept).toStrictEqual([
     'usage.app_versions',
+    'usage.denied_takings',
     'usage.device_telemetry',
     'usage.hourly',
     'usage.ignored_tests',
@@ -138,6 +139,7 @@ test('every durable table is either included in backups or excluded', async () =
     'usage.notification_arrivals',
     'usage.refusals',
     'usage.refused_calls',
+    'usage.relay_minutes',
     'usage.token_use',
     'usage.trial_days',
     'usage.unknown_keys',
@@ -252,6 +254,7 @@ test('a backup of an earlier version is migrated', async () => {
     'usage.notification_arrivals',
     'usage.refusals',
     'usage.refused_calls',
+    'usage.relay_minutes',
     'usage.trial_days',
     'usage.unknown_keys',
     'vault.kept_keys',

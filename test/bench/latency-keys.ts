@@ -2,6 +2,7 @@ import { z } from 'zod'
 
 export const LoadKind = z.enum([
   'validate',
+  'heartbeat',
   'mint',
   'activate',
   'deactivate',

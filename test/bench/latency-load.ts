@@ -23,6 +23,7 @@ type Call = { path: string; body: object; isDone: (answer: unknown) => boolean }
 
 const Answer = z.object({
   valid: z.boolean().optional(),
+  kept: z.boolean().optional(),
   activated: z.boolean().optional(),
   deactivated: z.boolean().optional(),
   licenseKey: z.string().optional(),
@@ -46,6 +47,11 @@ const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {
     path: '/v1/licenses/validate',
     body: { product_id: loadedProductId, license_key: nextKey(), device_id: loadedDeviceId },
     isDone: (answer) => Answer.parse(answer).valid === true,
+  }),
+  heartbeat: () => ({
+    path: '/v1/licenses/heartbeat',
+    body: { product_id: loadedProductId, license_key: nextKey(), device_id: loadedDeviceId },
+    isDone: (answer) => Answer.parse(answer).kept === true,
   }),
   mint: () => ({
     path: '/v1/licenses',

@@ -71,10 +71,14 @@ export async function benchLatency(
   }
 }
 
-/** Creates a product and licenses with one device each through the API, which every version has. */
-export async function fill(ledger: Checkout, log: (line: string) => void): Promise<void> {
+/**
+ * Creates a product and licenses with one device each through the API, which every version has.
+ * @param own further fields of the key type
+ */
+export async function fill(ledger: Checkout, log: (line: string) => void, own: object = {}): Promise<void> {
   log(`importing ${licenses.toLocaleString('en-US')} licenses into ${ledger.name}`)
-  const keyTypes = [{ keyTypeId: 'default', name: 'Default', deviceLimit: 1000, entitlements: ['pro'] }]
+  const keyType = { keyTypeId: 'default', name: 'Default', deviceLimit: 1000, entitlements: ['pro'] }
+  const keyTypes = [{ ...keyType, ...own }]
   await post(ledger, '/v1/products', { productId: loadedProductId, name: 'Bench', keyTypes })
   for (let from = 0; from < licenses; from += importedAtOnce) {
     const rows = Array.from({ length: importedAtOnce }, (_, index) => ({

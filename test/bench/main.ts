@@ -1,5 +1,5 @@
 // `npm run bench [felt] [latency] [validate] [commands] [store] [export] [import] [deliveries] [sales] [history] [search] [replay]
-// [meters] [notary] [expiries] [workers] [hostile] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
+// [meters] [notary] [expiries] [workers] [relay] [seats] [hostile] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
 // in the same run, and writes them there when all parts ran. Each part runs in its own process, because a process
 // can have only one client of the event store.
 // `--events 1000000` sets the length of the log for `replay`, `notary`, `copy` and `backup`. `--against ../before` compares
@@ -27,9 +27,11 @@ import { benchLatency } from './latency.ts'
 import { benchMeters } from './meters.ts'
 import { benchNotary } from './notary.ts'
 import { wholeOption } from './number-option.ts'
+import { benchRelay } from './relay.ts'
 import { benchReplay } from './replay.ts'
 import { benchSales } from './sales.ts'
 import { benchSearch } from './search.ts'
+import { benchSeats } from './seats.ts'
 import { benchValidate } from './validate.ts'
 import { benchWorkers } from './workers.ts'
 
@@ -50,9 +52,11 @@ const parts = {
   notary: (log: (line: string) => void) => benchNotary(log, options.events),
   expiries: benchExpiries,
   workers: benchWorkers,
+  relay: benchRelay,
   hostile: benchHostile,
   copy: (log: (line: string) => void) => benchCopy(log, options.events),
   backup: (log: (line: string) => void) => benchBackups(log, options.events),
+  seats: benchSeats,
 }
 const Part = z.enum([
   'felt',
@@ -71,9 +75,11 @@ const Part = z.enum([
   'notary',
   'expiries',
   'workers',
+  'relay',
   'hostile',
   'copy',
   'backup',
+  'seats',
 ])
 const options = readArguments()
 const say = (line: string) => process.stderr.write(`  ${line}\n`)

@@ -112,9 +112,9 @@ const filling = {
   licenses: `
     insert into licenses (license_id, tenant_id, product_id, key_type_id, revision, key_hash, display_key, quantity,
       device_limit, seats_used, last_fence, expires_at, on_expiry, sale_through, subject_id, source, test, metadata,
-      refunded_payments, freed_by_customer_at, device_subjects, created_at)
+      refunded_payments, freed_by_customer_at, device_subjects, relays, created_at)
     select ${id('lic')}, '${tenantId}', '${productId}', 'default', ${eventsEach - 1}, md5(n::text), 'BENCH…' || ${ending},
-      1, 5, 2, 0, null, 'expire', 0, 'sub_' || md5((n % 700000)::text), 'api', false, '{}', '[]', '[]', '[]', ${at}
+      1, 5, 2, 0, null, 'expire', 0, 'sub_' || md5((n % 700000)::text), 'api', false, '{}', '[]', '[]', '[]', '[]', ${at}
     from ${numbered(licenses)}`,
   license_keys: `
     insert into license_keys (tenant_id, product_id, key_hash, license_id, current, ending)

@@ -25,7 +25,18 @@ async function scriptOf(shell: string): Promise<string> {
   return path
 }
 
-const products = ['list', 'create', 'show', 'update', 'free-tier', 'test-mode', 'mail', 'releases', '--help']
+const products = [
+  'list',
+  'create',
+  'show',
+  'seats',
+  'update',
+  'free-tier',
+  'test-mode',
+  'mail',
+  'releases',
+  '--help',
+]
 const statuses = ['active', 'fallback', 'expired', 'suspended', 'revoked']
 
 describe('bash', () => {

@@ -39,10 +39,15 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     trialDurationDays: 14,
     keyTypes: keyTypes,
   })
-  await makeProduct(ask, token, 'acme-render', { name: 'Acme Render Farm', keyPrefix: 'RENDER' })
+  await makeProduct(ask, token, 'acme-render', {
+    name: 'Acme Render Farm',
+    keyPrefix: 'RENDER',
+    keyTypes: [{ name: 'Default' }, farm],
+  })
   await countUsage(ports, clock, tenantId)
   await reportInstalls(ports, tenantId)
   const licenses = await mintSome(ask, tenant.token, clock)
+  const floating = await renderSome(ask, tenant.token, clock)
 
   const owner = await makeMember(ledger, tenantId, 'owner', 'ada@acme.example')
   await makeMember(ledger, tenantId, 'approver', 'grace@acme.example')
@@ -55,7 +60,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     body: { email: 'studio@northwind.example', name: 'Northwind Studio' },
   })
   const customerId = /cus_\w+/.exec(customer.text)?.[0] ?? ''
-  for (const { id } of licenses.slice(0, 2))
+  for (const { id } of [...licenses.slice(0, 2), floating])
     await ask('POST', `/v1/customers/${customerId}/link-license`, { token, body: { licenseId: id } })
   const overrides = [
     { entitlement: 'beta', effect: 'grant', reason: 'early access', productId: 'acme-editor' },
@@ -94,6 +99,8 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       approval: `/dashboard/approvals/${confirmation.id}`,
       licenses: '/dashboard/licenses',
       license: `/dashboard/licenses/${licenses[1]?.id}`,
+      'floating-license': `/dashboard/licenses/${floating.id}?use=day`,
+      'floating-product': '/dashboard/products/acme-render',
       'license-proofs': `/dashboard/licenses/${licenses[1]?.id}/proofs`,
       'suspend-license': `/dashboard/licenses/${licenses[0]?.id}/change/suspend`,
       'edit-license': `/dashboard/licenses/${licenses[0]?.id}/change/edit`,
@@ -157,6 +164,40 @@ const keyTypes = [
     entitlements: ['export', 'pro', 'team'],
   },
 ]
+
+/** The period is long: seats end by the clock of the database. */
+const farm = {
+  name: 'Farm',
+  deviceLimit: 10,
+  seatPolicy: 'floating',
+  floatingSeats: { seatSeconds: 7_776_000, overdraft: { share: 0.1 }, scope: 'device' },
+}
+
+/** Ten hours of a render farm, whose nodes need more seats than there are for some time. */
+async function renderSome(ask: TestDashboard['api']['ask'], token: string, clock: Ledger['clock']) {
+  const license = await mint(ask, token, 'acme-render', { keyTypeId: 'farm', email: 'farm@example.com' })
+  const running: number[] = []
+  const call = (what: 'activate' | 'deactivate', node: number) =>
+    ask('POST', `/v1/licenses/${what}`, {
+      token,
+      body: {
+        product_id: 'acme-render',
+        license_key: license.licenseKey,
+        device_id: `node-${node}`,
+        name: `Node ${node}`,
+      },
+    })
+  for (let step = 0; step < 30; step++) {
+    clock.advance(20 * 60_000)
+    const wanted = Math.round(7 + 6 * Math.sin(step / 4))
+    while (running.length > wanted) await call('deactivate', running.shift() ?? 0)
+    for (let node = step * 20; running.length < wanted; node++) {
+      running.push(node)
+      await call('activate', node)
+    }
+  }
+  return license
+}
 
 type Ledger = TestDashboard['api']['ledger']
 

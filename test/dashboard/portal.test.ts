@@ -132,7 +132,14 @@ test('a product says what its customers may do, and an unchanged form records no
     ),
   )
   const units = { leaseUnit: 'day', revalidateUnit: 'hour', onRefund: 'revoke' }
-  const boxes = ['freeTierEnabled', 'keyRecovery', 'customerKeyReplacement', 'customerFiles', 'leaseHolder']
+  const boxes = [
+    'freeTierEnabled',
+    'keyRecovery',
+    'customerKeyReplacement',
+    'customerFiles',
+    'showSeatHolders',
+    'leaseHolder',
+  ]
   const typed = Object.fromEntries(Object.entries(fields).filter(([name]) => !boxes.includes(name)))
   const product = async () => (await api.ledger.ports.findProduct(tenant.tenantId, 'editor'))?.settings
   const before = await product()

@@ -109,6 +109,54 @@ test('a machine without a network goes from its request to a renewal and to givi
   expect((await api.ask('POST', `/v1/licenses/${id}/files/release`, { token, body })).status).toBe(200)
 })
 
+const floatingType = (keyTypeId: string, deviceLimit: number, more: object) => ({
+  ...{ name: keyTypeId, keyTypeId, deviceLimit, entitlements: ['draw'], seatPolicy: 'floating' },
+  floatingSeats: { seatSeconds: 600, overdraft: null, ...more },
+})
+
+test('a job runs with a seat of its own and gives it back, and one that finds none says who waits', async () => {
+  const { token } = tenant
+  const keyTypes = [floatingType('farm', 1, { scope: 'process' })]
+  await makeProduct(api.ask, token, 'renderer', { keyTypes })
+  const { licenseKey } = await mint(api.ask, token, 'renderer')
+  const begin = (...args: string[]) =>
+    host.start(['node', example('floating-app/job.js'), ...args], {
+      ...{ ...environment, PRODUCT: 'renderer', LICENSE_KEY: licenseKey, WAIT_SECONDS: '0' },
+    })
+  const long = begin('node', '-e', 'console.log("at work"); setInterval(() => undefined, 1000)')
+  await expect.poll(() => long.stdout() + long.stderr()).toContain('at work')
+  expect(await begin('node', '-e', '').finished).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('activation limit reached') as string,
+  })
+  await long.end('SIGTERM')
+  expect(await begin('node', '-e', 'console.log("done")').finished).toMatchObject({
+    code: 0,
+    stdout: 'done\n',
+  })
+})
+
+test('a laptop takes a seat, borrows it, and returns it before its end', async () => {
+  const { token } = tenant
+  const keyTypes = [floatingType('team', 1, { scope: 'device', maxBorrowDays: 7, maxBorrowed: 1 })]
+  await makeProduct(api.ask, token, 'draft', { keyTypes })
+  const { licenseKey } = await mint(api.ask, token, 'draft')
+  const [ada, ben] = [host.path('ada'), host.path('ben')]
+  const run = async (home: string, ...args: string[]) => {
+    const { stdout, stderr } = await host.start(['node', example('floating-app/laptop.js'), ...args], {
+      ...{ ...environment, PRODUCT: 'draft', XDG_CONFIG_HOME: home },
+    }).finished
+    return stdout + stderr
+  }
+  const inThreeDays = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10)
+  expect(await run(ada)).toContain('No seat')
+  expect(await run(ada, 'activate', licenseKey)).toContain('This machine has a seat until')
+  expect(await run(ada, 'borrow', '3')).toContain(`until ${inThreeDays}`)
+  expect(await run(ben, 'activate', licenseKey)).toContain('activation limit reached')
+  expect(await run(ada, 'return')).toContain('No seat')
+  expect(await run(ben, 'activate', licenseKey)).toContain('This machine has a seat until')
+})
+
 type Licensing = {
   startLicensing(given: object): { client: Client; ready: Promise<State> }
 }

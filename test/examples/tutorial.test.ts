@@ -28,6 +28,8 @@ test.each(snippets)('$page: a snippet of $file', ({ kind, file, text }) => {
 test.each([
   'docs/examples/cli-app/main.js',
   'docs/examples/offline-app/main.js',
+  'docs/examples/floating-app/job.js',
+  'docs/examples/floating-app/laptop.js',
   ...['licensing.js', 'main.js', 'preload.cjs', 'index.html', 'renderer.js'].map(
     (name) => `docs/examples/electron-app/${name}`,
   ),

@@ -1,12 +1,14 @@
 // Guarantee: never more floating seats are taken at once than the limit with its overdraft, whatever races, runs out or is killed,
 // and a seat whose taking was cut off is neither lost nor given twice.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { createPool } from '../../projections/database/pool.ts'
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import type { FloatingSeats } from '../../src/domain/products/key-type.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
+import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
 import { type Answer, type Client, client, createVendor, productId } from './vendor.ts'
 
@@ -68,23 +70,14 @@ test('40 devices race for 5 seats on two servers, while seats run out and their 
 test('a server that is killed after a seat was recorded and before it had an end leaves it to its device', async () => {
   const { clients, servers, stores, db, license } = await vendorWithSeats({ deviceLimit: 1, overdraft: null })
   const [first, second] = clients
-  const holder = await db.connect()
-  await holder.query('select pg_advisory_lock(4711)')
-  await db.query(`create function hold_first_end() returns trigger language plpgsql as
-    $$ begin perform pg_advisory_xact_lock_shared(4711); return new; end $$`)
-  await db.query(
-    'create trigger hold before insert on usage.seat_ends for each row execute function hold_first_end()',
+  const killed = await killedBeforeAnEnd(
+    'insert',
+    db,
+    servers[0],
+    () => first.activate(license.licenseKey, 'a'),
+    () => expect.poll(() => eventsOf(stores, license.licenseId)).toHaveLength(2),
   )
-  const cutOff = first.activate(license.licenseKey, 'a').catch(() => undefined)
-  await expect.poll(() => eventsOf(stores, license.licenseId)).toHaveLength(2)
-  await servers[0].end('SIGKILL')
-  expect(await cutOff).toBeUndefined()
-  await db.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
-  )
-  await db.query('drop function hold_first_end cascade')
-  await holder.query('select pg_advisory_unlock(4711)')
-  holder.release()
+  expect(killed).toBeUndefined()
 
   const other = await untilAnswered(() => second.activate(license.licenseKey, 'b'))
   expect(other.body).toMatchObject({ activated: false, status: 'seat_limit_reached' })
@@ -97,6 +90,48 @@ test('a server that is killed after a seat was recorded and before it had an end
   })
 })
 
+test('a server that is killed after a seat was borrowed and before it had an end leaves it to its device', async () => {
+  const { clients, servers, stores, db, license } = await vendorWithSeats({
+    deviceLimit: 1,
+    overdraft: null,
+    maxBorrowDays: 10,
+    maxBorrowed: 1,
+  })
+  const [first, second] = clients
+  const { licenseId, licenseKey } = license
+  expect((await first.activate(licenseKey, 'a')).body).toMatchObject({ activated: true })
+  const { text: request } = await laptop('a').createOfflineRequest(licenseKey)
+  const borrow = (from: Client) => from.send('POST', `/v1/licenses/${licenseId}/files`, { request })
+  const recorded = async () => (await eventsOf(stores, licenseId)).map(({ type }) => type)
+  const killed = await killedBeforeAnEnd(
+    'update',
+    db,
+    servers[0],
+    () => borrow(first),
+    () => expect.poll(recorded).toContain('LicenseFileIssued'),
+  )
+  expect(killed).toBeUndefined()
+
+  await db.query(`update usage.seat_ends set ends_at = clock_timestamp() - interval '1 second'`)
+  await db.query('update usage.seats_kept set kept_at = clock_timestamp()')
+  const other = await untilAnswered(() => second.activate(licenseKey, 'b'))
+  expect(other.body).toMatchObject({ activated: false, status: 'seat_limit_reached' })
+  const { status, body } = await untilAnswered(() => borrow(second))
+  expect({ status, body }).toMatchObject({ status: 201 })
+  expect(await recorded()).toStrictEqual([
+    'LicenseMinted',
+    'DeviceActivated',
+    'DeviceIdentified',
+    'LicenseFileIssued',
+    // The other device found no seat.
+    'SeatsExhausted',
+  ])
+  const ends = await db.query<{ days: number }>(
+    `select extract(day from ends_at - clock_timestamp())::int as days from usage.seat_ends`,
+  )
+  expect(ends.rows).toStrictEqual([{ days: 9 }])
+})
+
 test('a seat that ran out is recorded as free without another call', async () => {
   const { clients, stores, db, license } = await vendorWithSeats({ deviceLimit: 1, overdraft: null })
   await untilAnswered(() => clients[0].activate(license.licenseKey, 'a'))
@@ -106,7 +141,51 @@ test('a seat that ran out is recorded as free without another call', async () =>
     .toBe(1)
 })
 
-async function vendorWithSeats(seats: { deviceLimit: number; overdraft: FloatingSeats['overdraft'] }) {
+/** An app on a machine that makes requests without a network. */
+const laptop = (deviceName: string) =>
+  createClient({
+    tenantId: 'acme',
+    productId,
+    keys: {},
+    storage: memoryStorage(),
+    deviceName,
+    identity: () => ({ machineHash: 'a-hash-of-this-machine' }),
+  })
+
+/**
+ * Asks a server, and kills it once the seat is recorded, while the write of its end is held up.
+ * @returns what the call was answered; undefined when the kill cut it off
+ */
+async function killedBeforeAnEnd(
+  write: 'insert' | 'update',
+  db: Pool,
+  server: Server,
+  ask: () => Promise<Answer>,
+  untilRecorded: () => PromiseLike<unknown>,
+): Promise<Answer | undefined> {
+  const holder = await db.connect()
+  await holder.query('select pg_advisory_lock(4711)')
+  await db.query(`create function hold_end() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock_shared(4711); return new; end $$`)
+  await db.query(
+    `create trigger hold before ${write} on usage.seat_ends for each row execute function hold_end()`,
+  )
+  const cutOff = ask().catch(() => undefined)
+  await untilRecorded()
+  await server.end('SIGKILL')
+  const answer = await cutOff
+  await db.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
+  )
+  await db.query('drop function hold_end cascade')
+  await holder.query('select pg_advisory_unlock(4711)')
+  holder.release()
+  return answer
+}
+
+type Seats = Pick<FloatingSeats, 'overdraft' | 'maxBorrowDays' | 'maxBorrowed'> & { deviceLimit: number }
+
+async function vendorWithSeats(seats: Seats) {
   const stores = await host.stores()
   const token = await createVendor(stores.environment)
   const [one, two] = await Promise.all([host.serve(stores.environment), host.serve(stores.environment)])
@@ -114,12 +193,12 @@ async function vendorWithSeats(seats: { deviceLimit: number; overdraft: Floating
   const clients: [Client, Client] = [client(one.address, token), client(two.address, token)]
   const [first] = clients
   await first.createProduct(1)
-  const { deviceLimit, overdraft } = seats
+  const { deviceLimit, ...own } = seats
   const keyType = {
     name: 'Floating',
     deviceLimit,
     seatPolicy: 'floating',
-    floatingSeats: { seatSeconds: 60, overdraft, scope: 'device' },
+    floatingSeats: { seatSeconds: 60, scope: 'device', ...own },
   }
   expect((await first.send('POST', `/v1/products/${productId}/key-types`, keyType)).status).toBe(201)
   const license = await first.mint({ keyTypeId: 'floating' })

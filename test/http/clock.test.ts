@@ -53,6 +53,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
       ...(until !== null && { expiresAt: moment(until) }),
     })),
     fence: null,
+    fileEndsAt: null,
     uncertain: false,
     ...rest,
   }))
@@ -111,6 +112,7 @@ describe('the expiry of a license', () => {
         revalidateAfterSeconds: 3600,
         seated: true,
         fence: null,
+        fileEndsAt: null,
         uncertain: false,
       },
       true,

@@ -27,7 +27,7 @@ test("an empty body returns 400 where a body is required, in the interface's err
     status: 400,
     body: { error: expect.stringMatching(/^the body must be /) as string },
   })
-  for (const call of ['activate', 'validate', 'deactivate']) {
+  for (const call of ['activate', 'validate', 'heartbeat', 'deactivate']) {
     expect(await empty(`/v1/licenses/${call}`)).toMatchObject({
       status: 400,
       body: {

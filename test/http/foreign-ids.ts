@@ -3,6 +3,8 @@ import type { Method } from '../harness/api.ts'
 /** What the owner has, and the same things of the stranger. */
 export type Things = {
   license: { id: string; licenseKey: string }
+  /** With floating seats. */
+  floating: { id: string; licenseKey: string }
   sameName: { id: string; licenseKey: string }
   customer: string
   confirmation: string

@@ -170,6 +170,24 @@ export const licensePlaces: readonly Place[] = [
     }),
   ],
   [
+    'reading the seats of a license in use',
+    404,
+    (which, owned) => ({
+      method: 'GET',
+      url: `/v1/licenses/${which === 'owned' ? owned.floating.id : licenseId(which, owned)}/seats`,
+    }),
+  ],
+  [
+    'reading the seats of a customer in use',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/seats` }),
+  ],
+  [
+    'reading the seats of a product in use',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/products/${which}/seats` }),
+  ],
+  [
     'listing the refusals of a license',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/refusals` }),
@@ -217,6 +235,29 @@ export const licensePlaces: readonly Place[] = [
     (which, owned) => ({
       method: 'POST',
       url: `/v1/licenses/${licenseId(which, owned)}/files/release`,
+      body: { release: 'v4.public.x.y' },
+    }),
+  ],
+  [
+    'listing the relays of a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/relays` }),
+  ],
+  [
+    'certifying a relay',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/relays`,
+      body: { request: 'v4.public.x.y' },
+    }),
+  ],
+  [
+    'releasing a relay',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/relays/release`,
       body: { release: 'v4.public.x.y' },
     }),
   ],
@@ -291,7 +332,7 @@ export const licensePlaces: readonly Place[] = [
     200,
     (which, owned) => ({ method: 'GET', url: `/v1/webhook/deliveries?license=${licenseId(which, owned)}` }),
   ],
-  ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): Place[] => [
+  ...(['activate', 'validate', 'heartbeat', 'deactivate'] as const).flatMap((what): Place[] => [
     [
       `${what} on a foreign product with its own key`,
       404,

@@ -32,10 +32,14 @@ beforeAll(async () => {
   const { ask } = api
   await makeProduct(ask, asking.token, 'shared-name')
   await makeProduct(ask, owner.token, 'shared-name', { keyTypes: [{ name: 'Owned type' }] })
-  await makeProduct(ask, owner.token, 'owned', { keyTypes: [{ name: 'Owned type' }] })
-  const license = await mint(ask, owner.token, 'owned', { email: 'ada@example.com' })
+  const floatingSeats = { seatSeconds: 600, overdraft: null, scope: 'device' }
+  await makeProduct(ask, owner.token, 'owned', {
+    keyTypes: [{ name: 'Owned type' }, { name: 'Floating', seatPolicy: 'floating', floatingSeats }],
+  })
+  const license = await mint(ask, owner.token, 'owned', { keyTypeId: 'owned-type', email: 'ada@example.com' })
   owned = {
     license,
+    floating: await mint(ask, owner.token, 'owned', { keyTypeId: 'floating' }),
     sameName: await mint(ask, owner.token, 'shared-name'),
     customer: await makeCustomer(ask, owner.token),
     testPurchase: await playPurchase(),
@@ -48,7 +52,7 @@ beforeAll(async () => {
     ownCustomer: await makeCustomer(ask, asking.token),
     unknownKey: newLicenseKey('ACME', api.ledger.ports.randomBytes).licenseKey,
   }
-  await mint(ask, owner.token, 'owned')
+  await mint(ask, owner.token, 'owned', { keyTypeId: 'owned-type' })
   notary = startNotary(api.ledger)
 })
 afterAll(async () => {

@@ -89,5 +89,6 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['POST', '/v1/licenses/import', 'licenses:write', { productId: 'editor', licenses: [] }],
   ['POST', '/v1/licenses/activate', 'licenses:runtime', runtimeBody],
   ['POST', '/v1/licenses/validate', 'licenses:runtime', runtimeBody],
+  ['POST', '/v1/licenses/heartbeat', 'licenses:runtime', runtimeBody],
   ['POST', '/v1/licenses/deactivate', 'licenses:runtime', runtimeBody],
 ]

@@ -15,6 +15,12 @@ export const everyArgument: Record<string, object> = {
   get_license: { licenseId: 'lic_1', asOf: '3' },
   explain_license: { licenseId: 'lic_1', deviceId: 'laptop', asOf: '3' },
   read_license_history: { licenseId: 'lic_1', limit: 5, cursor: 'c' },
+  read_floating_seats: {
+    licenseId: 'lic_1',
+    from: '2026-01-01T00:00:00.000Z',
+    to: '2026-02-01T00:00:00.000Z',
+    seats: 8,
+  },
   list_refused_calls: { licenseId: 'lic_1', limit: 5, cursor: 'c' },
   mint_license: {
     productId: 'editor',
@@ -63,6 +69,14 @@ export const everyArgument: Record<string, object> = {
   },
   release_license_file: { licenseId: 'lic_1', release: 'v4.public.x', idempotencyKey: 'once' },
   list_license_meters: { licenseId: 'lic_1' },
+  list_relays: { licenseId: 'lic_1' },
+  certify_relay: {
+    licenseId: 'lic_1',
+    request: '-----BEGIN KEYLEDGER RELAY REQUEST-----\nv4.public.x\n-----END KEYLEDGER RELAY REQUEST-----',
+    days: 30,
+    idempotencyKey: 'once',
+  },
+  release_relay: { licenseId: 'lic_1', release: 'v4.public.x', idempotencyKey: 'once' },
   list_sales: { status: 'parked', provider: 'stripe', productId: 'editor', limit: 5, cursor: 'c' },
   get_sale: { saleId: 'sal_1' },
   map_sale: { saleId: 'sal_1', productId: 'editor', keyTypeId: 'pro', idempotencyKey: 'once', dryRun: true },

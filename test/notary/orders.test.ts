@@ -23,7 +23,7 @@ import { tileReader } from '../../src/notary/tree-store.ts'
 import { type Checkpoint, parseCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { privateKeyOf } from '../../src/transparency/note/keys.ts'
 import { parseNote } from '../../src/transparency/note/note.ts'
-import { lockDirectory } from '../../src/witness/data-directory.ts'
+import { openDirectory } from '../../src/witness/data-directory.ts'
 import { openIdentity } from '../../src/witness/key.ts'
 import { serveWitness } from '../../src/witness/server.ts'
 import { openStore } from '../../src/witness/store.ts'
@@ -330,7 +330,7 @@ test('with a witness, whatever one installation does', async () => {
   const worlds: World[] = []
   for (let number = 1; number <= orders; number += 1) {
     const data = mkdtempSync(join(directory, 'witness-'))
-    const unlock = lockDirectory(data)
+    const unlock = openDirectory(data)
     const identity = openIdentity(data, 'example.com/witness')
     const options = {
       identity,

@@ -25,11 +25,11 @@ const over = `case when $4 = 'over' then timestamptz '2026-01-01' end`
 /** Ten licenses share a person; every fourth license of `old` is over. */
 const fill = `
   insert into licenses (license_id, tenant_id, product_id, key_type_id, revision, key_hash, display_key, quantity, seats_used, last_fence,
-      expires_at, ends_at, ended_at, on_expiry, freed_by_customer_at, device_subjects, revoked_at, refunded_payments, sale_through, subject_id, source, test,
+      expires_at, ends_at, ended_at, on_expiry, freed_by_customer_at, device_subjects, relays, revoked_at, refunded_payments, sale_through, subject_id, source, test,
       metadata, created_at)
     select 'lic_' || $1 || $3 || n, $1, 'editor', $3, 1, md5(n::text), 'ACME…' || n, 1, 0, 0,
       ${over}, ${over}, ${over}, 'expire',
-      '[]', '[]', case when $4 = 'revoked' then timestamptz '2026-01-01' end, '[]', 0, 'sub_' || n / 10, 'api', false, json_build_object('note', repeat('n', 300)),
+      '[]', '[]', '[]', case when $4 = 'revoked' then timestamptz '2026-01-01' end, '[]', 0, 'sub_' || n / 10, 'api', false, json_build_object('note', repeat('n', 300)),
       timestamptz '2025-01-01' + n * interval '1 second'
     from generate_series(1, $2::int) n`
 

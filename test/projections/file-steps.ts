@@ -50,12 +50,13 @@ export function fileStepRunner(ledger: TestLedger) {
     const file = seat?.files?.at(-1)
     if (!seat || !file) return undefined
     const { deviceKey, serial } = file
-    const { instanceId } = seat
+    const { instanceId, fence } = seat
     return commandLicense(ledger, licenseId, {
       type: 'ReleaseFile',
       instanceId,
       deviceKey,
       serial,
+      fence,
       reason: null,
       at,
     })

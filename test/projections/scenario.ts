@@ -34,6 +34,7 @@ import { fileStepRunner } from './file-steps.ts'
 import { installStepRunner } from './install-steps.ts'
 import { memberStepRunner } from './member-steps.ts'
 import { meterStepRunner } from './meter-steps.ts'
+import { relayStepRunner } from './relay-steps.ts'
 import { runSellingStep } from './selling-steps.ts'
 import type { Decision, Step } from './steps.ts'
 
@@ -71,6 +72,11 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
           duration: { count: 1, unit: 'month' },
           onExpiry: 'fallback',
         },
+        {
+          ...defaultKeyType,
+          keyTypeId: 'type-3',
+          floatingSeats: { seatSeconds: 60, overdraft: null, scope: 'device' },
+        },
       ],
     },
     origin,
@@ -81,6 +87,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
   const runDeliveryStep = deliveryStepRunner(ledger, tenantId)
   const runFileStep = fileStepRunner(ledger)
   const runMeterStep = meterStepRunner(ledger, tenantId, productId)
+  const runRelayStep = relayStepRunner(ledger, tenantId, productId)
   const runInstallStep = installStepRunner(ledger, tenantId, productId)
   const licenseAt = (index: number) => licenses[index % licenses.length]
 
@@ -257,6 +264,9 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'withdraw credit':
       case 'correct use':
         return runMeterStep(step, id)
+      case 'certify relay':
+      case 'release relay':
+        return runRelayStep(step)
       case 'sell license':
       case 'use license':
       case 'schedule pending':

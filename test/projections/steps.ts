@@ -5,6 +5,7 @@ import { anyFileStep, everyFileStep, type FileStep } from './file-steps.ts'
 import { anyInstallStep, everyInstallStep, type InstallStep } from './install-steps.ts'
 import { anyMemberStep, everyMemberStep, type MemberStep } from './member-steps.ts'
 import { anyMeterStep, everyMeterStep, type MeterStep } from './meter-steps.ts'
+import { anyRelayStep, everyRelayStep, type RelayStep } from './relay-steps.ts'
 import { anySellingStep, everySellingStep, type SellingStep } from './selling-steps.ts'
 
 export type Decision = 'approve' | 'deny' | 'withdraw' | 'none'
@@ -17,6 +18,7 @@ export type Step =
   | DeliveryStep
   | FileStep
   | MeterStep
+  | RelayStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'free seat' | 'name device'; license: number; device: number }
@@ -47,7 +49,8 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant('mint' as const),
-      keyType,
+      // The last one has floating seats.
+      keyType: fc.nat({ max: 3 }),
       seats: fc.option(fc.integer({ min: 1, max: 3 })),
       person: fc.boolean(),
     }),
@@ -105,6 +108,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: anyDeliveryStep },
   { weight: 2, arbitrary: anyFileStep },
   { weight: 3, arbitrary: anyMeterStep },
+  { weight: 2, arbitrary: anyRelayStep },
   { weight: 6, arbitrary: anySellingStep },
   fc.record({
     do: fc.constant('request revocation' as const),
@@ -135,6 +139,7 @@ export const everyStep: readonly Step[] = [
   { do: 'resume license', license: 0 },
   ...everyFileStep,
   ...everyMeterStep,
+  ...everyRelayStep,
   { do: 'remint', license: 0, keepDevices: true },
   { do: 'suspend license', license: 1 },
   { do: 'change product', trial: 3 },
@@ -161,4 +166,13 @@ export const everyStep: readonly Step[] = [
   { do: 'request revocation', license: 2, decision: 'deny' },
   { do: 'request revocation', license: 1, decision: 'withdraw' },
   { do: 'request revocation', license: 2, decision: 'approve' },
+  // A license with floating seats, of which the first use is older than is kept.
+  { do: 'mint', keyType: 3, seats: 2, person: false },
+  { do: 'activate', license: 3, device: 0 },
+  { do: 'activate', license: 3, device: 1 },
+  { do: 'remint', license: 3, keepDevices: false },
+  { do: 'wait', days: 430 },
+  { do: 'activate', license: 3, device: 0 },
+  { do: 'activate', license: 3, device: 1 },
+  { do: 'deactivate', license: 3, device: 0 },
 ]

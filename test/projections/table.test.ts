@@ -58,6 +58,17 @@ test.each([
   expect(write([row])[0]?.text.endsWith(ending)).toBe(true)
 })
 
+test('of merged columns the first value stays, or the greatest', () => {
+  const { write } = defineTable('samples', columns, {
+    key: ['tenantId'],
+    over: 'row',
+    merged: { keyHash: 'first', revision: 'greatest' },
+  })
+  const updated =
+    'update set revision = greatest(samples.revision, excluded.revision), ends_at = excluded.ends_at'
+  expect(write([row])[0]?.text.endsWith(updated)).toBe(true)
+})
+
 test('a condition bounds which rows are written', () => {
   const where = 'not exists (select from others o where o.key_hash = r.key_hash)'
   const { write } = defineTable('samples', columns, { key: ['tenantId'], over: 'nothing', where })

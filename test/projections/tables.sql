@@ -53,6 +53,7 @@ create table products (
   free_tier_enabled boolean not null,
   trial_duration_days int,
   components_at_least int,
+  show_seat_holders boolean not null,
   lease_holder boolean not null,
   expiring_days int[],
   key_recovery boolean not null,
@@ -158,6 +159,9 @@ create table licenses (
   device_subjects json not null,
   floating json,
   last_fence int not null,
+  relays json not null,
+  borrowed json,
+  exhausted_at timestamptz,
   files_by_day json,
   files_until timestamptz,
   former_key_files_until timestamptz,
@@ -187,6 +191,7 @@ create index licenses_of_product on licenses (tenant_id, product_id, created_at 
 create index licenses_of_subject on licenses (tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null;
 create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc) where customer_id is not null;
 create index licenses_with_withdrawn_files on licenses (tenant_id, product_id, withdrawn_until) where withdrawn_until is not null;
+create index licenses_with_floating_seats on licenses (tenant_id, product_id) where floating is not null;
 create index licenses_open_ends on licenses (ends_at) where revoked_at is null and ends_at is not null and ended_at is distinct from ends_at;
 create index licenses_by_expiry on licenses (tenant_id, product_id, expires_at, noticed_end, noticed_days, end_set_at) where expires_at is not null and revoked_at is null and suspended_at is null;
 create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc, expires_at);
@@ -248,6 +253,7 @@ create table devices (
   in_two_places_at timestamptz,
   given_name jsonb,
   files jsonb,
+  file_ends_at timestamptz,
   fence int,
   withdrawn_until timestamptz,
   status text not null,
@@ -309,6 +315,16 @@ create table license_ends (
   licenses int not null,
   primary key (tenant_id, expires_on, product_id)
 );
+
+create table seat_minutes (
+  license_id text not null,
+  minute timestamptz not null,
+  at_start int not null,
+  peak int not null,
+  at_end int not null,
+  primary key (license_id, minute)
+);
+create index seat_minutes_by_age on seat_minutes (minute);
 
 create table meters (
   stream text not null,

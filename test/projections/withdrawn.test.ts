@@ -149,9 +149,9 @@ test('of 20,000 devices with files, those of withdrawn files are read', async ()
 const manyDevices = `
   insert into licenses (license_id, tenant_id, product_id, key_type_id, revision, key_hash, display_key,
     quantity, seats_used, last_fence, on_expiry, source, test, sale_through, refunded_payments, freed_by_customer_at,
-    device_subjects, metadata, created_at, files_until, suspended_at, withdrawn_until)
+    device_subjects, relays, metadata, created_at, files_until, suspended_at, withdrawn_until)
   select 'lic_' || n, 'crowd', 'editor', 'default', 0, md5(n::text), 'ACME…' || n,
-    1, 1, 0, 'expire', 'api', false, 0, '[]', '[]', '[]', '{}', '2026-01-01', '2027-01-01',
+    1, 1, 0, 'expire', 'api', false, 0, '[]', '[]', '[]', '[]', '{}', '2026-01-01', '2027-01-01',
     case when n % 2000 = 0 then '2026-02-01'::timestamptz end, case when n % 2000 = 0 then '2027-01-01'::timestamptz end
   from generate_series(1, 20000) as n;
   insert into devices (license_id, device_id, tenant_id, instance_id, name, status, activated_at, files, withdrawn_until)

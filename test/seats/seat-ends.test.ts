@@ -34,7 +34,7 @@ async function seat(licenseId: string, deviceId: string, fence: number) {
 }
 
 const keep = (licenseId: string, fence: number, deviceId = `device-${fence}`) =>
-  seatEnds.keep({ licenseId, deviceId, fence, seatSeconds })
+  seatEnds.keep({ licenseId, deviceId, fence, seatSeconds, fileEndsAt: null })
 
 /** Moves the ends of all seats of a license, as if that much time had gone by. */
 const goBy = (licenseId: string, interval: string) =>
@@ -60,7 +60,7 @@ test('each call moves the end of a seat', async () => {
   const first = await keep(licenseId, 1)
   const second = await keep(licenseId, 1)
   expect(Date.parse(second ?? '')).toBeGreaterThan(Date.parse(first ?? ''))
-  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([])
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([])
 })
 
 test('a seat whose end has passed is free for others, and a late call of its device does not keep it', async () => {
@@ -68,7 +68,7 @@ test('a seat whose end has passed is free for others, and a late call of its dev
   await keep(licenseId, 1)
   await goBy(licenseId, '601 seconds')
   await keep(licenseId, 2)
-  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([{ deviceId: 'device-1', fence: 1 }])
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([{ deviceId: 'device-1', fence: 1 }])
   expect(await keep(licenseId, 1)).toBeUndefined()
   expect(await keep(licenseId, 2)).toBeDefined()
 })
@@ -85,17 +85,17 @@ test('a seat that ran out is named until it is recorded as free', async () => {
   await keep(licenseId, 1)
   await goBy(licenseId, '601 seconds')
   const ranOut = [{ deviceId: 'device-1', fence: 1 }]
-  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual(ranOut)
-  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual(ranOut)
+  expect(await seatEnds.passed(licenseId)).toStrictEqual(ranOut)
+  expect(await seatEnds.passed(licenseId)).toStrictEqual(ranOut)
   await ledger.db.query(`update devices set status = 'deactivated' where license_id = $1`, [licenseId])
-  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([])
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([])
 })
 
 test('the next seat of a device has an end of its own, and a call about the one before keeps neither', async () => {
   const licenseId = await licenseWith(1)
   await keep(licenseId, 1)
   await goBy(licenseId, '601 seconds')
-  await seatEnds.passed(licenseId, seatSeconds)
+  await seatEnds.passed(licenseId)
   await ledger.db.query('update devices set fence = 2 where license_id = $1', [licenseId])
   expect(await keep(licenseId, 2, 'device-1')).toBeDefined()
   const [left] = await secondsLeft(licenseId)
@@ -104,9 +104,10 @@ test('the next seat of a device has an end of its own, and a call about the one 
   expect((await secondsLeft(licenseId))[0]).toBeLessThan(left ?? 0)
 })
 
-test('a seat without an end gets a whole one when it is looked at', async () => {
+test('a seat without an end gets a whole one when another device wants a seat', async () => {
   const licenseId = await licenseWith(1)
-  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([])
+  await seatEnds.begin(licenseId, seatSeconds)
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([])
   const [left] = await secondsLeft(licenseId)
   expect(left).toBeGreaterThan(seatSeconds - 100)
 })
@@ -137,7 +138,7 @@ test('after a time in which no process ran, each seat that lasted until then las
     [licenseId],
   )
   await lastNote('50 seconds')
-  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([{ deviceId: 'device-1', fence: 1 }])
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([{ deviceId: 'device-1', fence: 1 }])
   expect((await secondsLeft(licenseId))[1]).toBeGreaterThan(seatSeconds - 100)
   expect(await keep(licenseId, 2)).toBeDefined()
 })
@@ -156,7 +157,72 @@ test('a note while processes run moves no end', async () => {
   await goBy(licenseId, '601 seconds')
   await lastNote('10 seconds')
   await seatEnds.noteRunning()
-  expect(await seatEnds.passed(licenseId, seatSeconds)).toStrictEqual([{ deviceId: 'device-1', fence: 1 }])
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([{ deviceId: 'device-1', fence: 1 }])
+})
+
+/** A license file of a seat, which ends after this time. */
+async function borrow(licenseId: string, interval: string): Promise<string> {
+  const { rows } = await ledger.db.query<{ end: string }>(
+    `update devices set file_ends_at = clock_timestamp() + $2::interval where license_id = $1
+     returning to_char(file_ends_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as end`,
+    [licenseId, interval],
+  )
+  return rows[0]?.end ?? ''
+}
+const keepBorrowed = (licenseId: string, fileEndsAt: string) =>
+  seatEnds.keep({ licenseId, deviceId: 'device-1', fence: 1, seatSeconds, fileEndsAt })
+
+test('a seat that is borrowed lasts until its file ends, also when the table was lost', async () => {
+  const licenseId = await licenseWith(1)
+  const end = await borrow(licenseId, '10 days')
+  expect(await keepBorrowed(licenseId, end)).toBe(end)
+  await ledger.db.query('delete from usage.seat_ends where license_id = $1', [licenseId])
+  await seatEnds.begin(licenseId, seatSeconds)
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([])
+  expect((await secondsLeft(licenseId))[0]).toBeGreaterThan(9 * 86_400)
+})
+
+test('a seat that is borrowed is never marked, and its device comes back to it', async () => {
+  const licenseId = await licenseWith(1)
+  await keep(licenseId, 1)
+  await goBy(licenseId, '700 seconds')
+  // Killed after the file was recorded, and before the end of the seat was set.
+  const end = await borrow(licenseId, '1 day')
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([])
+  expect(await keepBorrowed(licenseId, end)).toBe(end)
+})
+
+test('a seat that was found to have run out while it was being borrowed is its device’s', async () => {
+  const licenseId = await licenseWith(1)
+  await keep(licenseId, 1)
+  await goBy(licenseId, '700 seconds')
+  expect(await seatEnds.passed(licenseId)).toHaveLength(1)
+  const end = await borrow(licenseId, '1 day')
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([])
+  const both = await Promise.all([keep(licenseId, 1), keepBorrowed(licenseId, end)])
+  expect(both).toStrictEqual([end, end])
+  expect(await seatEnds.licensesWithPassed(1000, [])).not.toContainEqual(
+    expect.objectContaining({ licenseId }),
+  )
+})
+
+test('a borrowed seat runs out when its file has ended, or a period after its last call if that is later', async () => {
+  const licenseId = await licenseWith(1)
+  await keepBorrowed(licenseId, await borrow(licenseId, '1 day'))
+  await borrow(licenseId, '-1 second')
+  expect(await keep(licenseId, 1)).toBeDefined()
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([])
+  await goBy(licenseId, '1 day')
+  await seatEnds.noteRunning()
+  expect(await seatEnds.passed(licenseId)).toStrictEqual([{ deviceId: 'device-1', fence: 1 }])
+})
+
+test('an outage does not shorten a borrowed seat', async () => {
+  const licenseId = await licenseWith(1)
+  await keepBorrowed(licenseId, await borrow(licenseId, '10 days'))
+  await lastNote('50 seconds')
+  await seatEnds.noteRunning()
+  expect((await secondsLeft(licenseId))[0]).toBeGreaterThan(9 * 86_400)
 })
 
 test('licenses with seats that ran out are listed until that is recorded, and their ends are forgotten after a day', async () => {
@@ -168,7 +234,7 @@ test('licenses with seats that ran out are listed until that is recorded, and th
     const all = await seatEnds.licensesWithPassed(1000, [])
     return all.filter((each) => each.licenseId === licenseId)
   }
-  expect(await listed()).toStrictEqual([{ licenseId, tenantId: 'ten_1', seatSeconds }])
+  expect(await listed()).toStrictEqual([{ licenseId, tenantId: 'ten_1' }])
   expect(await listed()).toHaveLength(1)
   expect(await keep(licenseId, 1)).toBeUndefined()
   await ledger.db.query(`update devices set status = 'deactivated' where license_id = $1`, [licenseId])

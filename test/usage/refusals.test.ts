@@ -208,3 +208,26 @@ test('of a key only its prefix and four characters can be read', () => {
   expect(maskedKey('ada@example.com')).toBe('…COM')
   expect(maskedKey('abc')).toBe('…')
 })
+
+test('denied takings are counted by the minute, and deleted after 400 days', async () => {
+  const insert = (minute: string) =>
+    db.query('insert into usage.denied_takings (license_id, minute, denied) values ($1, $2, 1)', [
+      'lic_1',
+      minute,
+    ])
+  await insert('2025-01-25T12:00:00.000Z')
+  await insert('2025-01-25T11:59:00.000Z')
+  await refusals.trim()
+  expect(await rowsOf('select minute from usage.denied_takings')).toStrictEqual([
+    { minute: '2025-01-25T12:00:00.000Z' },
+  ])
+  await db.query('truncate usage.denied_takings')
+})
+
+test('a license whose seats do not float has no denied takings', async () => {
+  refusals.record(call, 'lic_1', 'seat_limit_reached', device('a'))
+  await refusals.flush()
+  expect(await counted()).toStrictEqual(['editor 2026-03-01 seat_limit_reached 1'])
+  expect(await rowsOf('select from usage.denied_takings')).toStrictEqual([])
+  expect(failures).toStrictEqual([])
+})

@@ -54,7 +54,18 @@ beforeAll(async () => {
         duration: { count: 1, unit: 'month' },
         fallbackEntitlements: ['basic'],
       },
+      {
+        name: 'Farm',
+        deviceLimit: 3,
+        seatPolicy: 'floating',
+        floatingSeats: { seatSeconds: 600, overdraft: null, scope: 'device', relays: { maxDays: 9 } },
+      },
       { name: 'Later', duration: { count: 1, unit: 'month' }, startsAt: 'first_activation' },
+      {
+        name: 'Shared',
+        deviceLimit: 1,
+        floatingSeats: { seatSeconds: 600, overdraft: null, scope: 'device' },
+      },
     ],
   })
   await soldLicenses()
@@ -105,8 +116,27 @@ async function carryFile(id: string): Promise<void> {
   })
   const issued = events.find(({ type }) => type === 'LicenseFileIssued')
   const serial = issued && 'serial' in issued.data ? issued.data.serial : 0
-  const release = { instanceId: 'ins_mill', deviceKey: 'key', serial, at: now() }
+  const release = { instanceId: 'ins_mill', deviceKey: 'key', serial, fence: null, at: now() }
   await commandLicense(api.ledger, id, { type: 'ReleaseFile', ...release })
+}
+/** A relay is enrolled, renewed and copied; another gives its seats back. */
+async function runRelays(id: string): Promise<void> {
+  const heads = [{ length: 0, hash: '0'.repeat(64) }] as const
+  const asked = { relayId: null, name: 'Farm', seats: 1, heads }
+  const certify = (publicKey: string, counter: number, nonce: string) =>
+    commandLicense(api.ledger, id, {
+      type: 'CertifyRelay',
+      newId: `rel_${publicKey}`,
+      request: { ...asked, publicKey, counter, nonce },
+      seconds: day / 1000,
+      at: now(),
+    })
+  await certify('one', 1, 'first')
+  await certify('one', 2, 'second')
+  await certify('one', 2, 'of a copy')
+  await certify('two', 1, 'third')
+  const release = { relayId: 'rel_two', publicKey: 'two', heads }
+  await commandLicense(api.ledger, id, { type: 'ReleaseRelay', release, at: now() })
 }
 const expire = (id: string) => commandLicense(api.ledger, id, { type: 'EndPaidPeriod', at: now() })
 
@@ -126,6 +156,7 @@ async function vendorsLicenses(): Promise<void> {
   await send('PATCH', url, { email: 'eve@example.com', deviceLimit: 9 })
   await send('POST', `${url}/suspend`, { reason: 'unpaid' })
   await send('POST', `${url}/remint`, { keepDevices: true })
+  await runRelays((await mint(api.ask, shop.token, 'app', { keyTypeId: 'farm' })).id)
   const reminted = await mint(api.ask, shop.token, 'app', { email: 'joe@example.com' })
   await activate(reminted.id, 'laptop')
   await send('POST', `/v1/licenses/${reminted.id}/remint`, { sendKey: true })
@@ -144,6 +175,9 @@ async function vendorsLicenses(): Promise<void> {
   await send('POST', `${url}/resume`)
   await send('PATCH', `/v1/licenses/${hard.id}`, { expiresAt: later(day) })
 
+  const shared = await mint(api.ask, shop.token, 'app', { keyTypeId: 'shared' })
+  await activate(shared.id, 'laptop')
+  await commandLicense(api.ledger, shared.id, { type: 'NoteExhausted', waiting: 1, at: now() })
   const revoked = await mint(api.ask, shop.token, 'app')
   await gated(`/v1/licenses/${revoked.id}/revoke`, { reason: 'by mistake' })
   await gated(`/v1/licenses/${revoked.id}/reinstate`)
@@ -276,6 +310,9 @@ test('an event without an entry changes nothing that a license shows', async () 
     'LicenseFileIssued',
     'LicenseFileReleased',
     'ReasonGiven',
+    'RelayEnrolled',
+    'RelayReleased',
+    'RelayRenewed',
     'SaleFollowed',
     'SeatFreedByCustomer',
   ])

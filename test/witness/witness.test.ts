@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import type { FileCalls } from '../../src/files/durable-file.ts'
 import { parseCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { cosignedAt } from '../../src/transparency/note/cosignature.ts'
 import { privateKeyOf, publicBytesOf, signatureTypes } from '../../src/transparency/note/keys.ts'
 import { parseNote } from '../../src/transparency/note/note.ts'
 import { verifierKey } from '../../src/transparency/note/verifier.ts'
-import { lockDirectory } from '../../src/witness/data-directory.ts'
-import type { FileCalls } from '../../src/witness/durable-file.ts'
+import { openDirectory } from '../../src/witness/data-directory.ts'
 import { openIdentity } from '../../src/witness/key.ts'
 import { openStore, originHash } from '../../src/witness/store.ts'
 import { addCheckpoint, type WitnessAnswer } from '../../src/witness/witness.ts'
@@ -34,7 +34,7 @@ const now = new Date('2026-11-21T09:30:00.700Z')
 const log = forkingLog(3, 40)
 
 function openWitness(directory: string, calls?: FileCalls) {
-  const unlock = lockDirectory(directory)
+  const unlock = openDirectory(directory)
   const identity = openIdentity(directory, 'witness.example/w1')
   const store = openStore(directory, identity.key, calls)
   const options = { identity, logs: [{ origin, keys: [logVerifier] }], store, now: () => now }
@@ -128,7 +128,7 @@ test('the key is made once, and only its owner can read it', () => {
 })
 
 test('a second process is refused', () => {
-  expect(() => lockDirectory(directory)).toThrow('Another process uses')
+  expect(() => openDirectory(directory)).toThrow('Another process uses')
 })
 
 test('a state that it did not write is refused', async () => {

@@ -1,5 +1,11 @@
+import type { z } from 'zod'
 import type { FoundInstance, InstanceLookupResult } from '../../../projections/licenses/instances.ts'
-import { activateInstance, findWithMachine } from '../../commands/devices/instances.ts'
+import {
+  activateInstance,
+  type Borrowing,
+  findWithMachine,
+  type SeatTaken,
+} from '../../commands/devices/instances.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey, type TypedKey } from '../../credentials/license-key.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
@@ -9,18 +15,19 @@ import { Refusal } from '../../domain/refusal.ts'
 import { licenseStream } from '../../domain/streams.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
 import { seatShown } from '../../http/licenses/seats.ts'
-import { Problem, unavailable } from '../../http/problem.ts'
+import { invalid, Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
+import { readRequest } from '../../signing/device-statements.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
-import { reasonOfRefusal } from '../../verdicts/answer.ts'
 import { type Build, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
+import { reasonOfRefusal } from '../../verdicts/refused.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { expiryIn } from './expiry.ts'
-import { type Held, leaseFor, requireLeases } from './lease.ts'
+import { fileText, type Held, leaseFor, requireLeases } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
 import {
   type AppCall,
@@ -102,14 +109,21 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
       const claim = { instanceId: instance_id ?? null, installId, name, identities: [] }
       const { found, question } = await findToActivate(ports, call, key, { claim, saidOn })
       const { licenseId } = found.license
+      const borrowing = borrowingIn(client, key, reported)
       const asking = { client, origin, log: request.log }
       await requireLeases(ports, asking)
       const build = buildIn(reported)
       const { platform } = telemetry
-      const instance = { platform, plan, atLeast: client.product.componentsAtLeast, builtAt: build.builtAt }
+      const instance = {
+        platform,
+        plan,
+        atLeast: client.product.componentsAtLeast,
+        builtAt: build.builtAt,
+        borrowing,
+      }
       const activation = activateInstance(ports, found, question, instance, origin)
-      const { instanceId, license, isInTwoPlaces, floating } = await activation.catch((error: unknown) =>
-        refuseFound(ports, call, found, build, error),
+      const { instanceId, license, isInTwoPlaces, floating, file } = await activation.catch(
+        (error: unknown) => refuseFound(ports, call, found, build, error),
       )
       if (isInTwoPlaces) recordRefused(ports, call, licenseId, 'in_two_places')
       if (installId !== null) ports.installs.convert({ tenantId, productId, instanceId: installId })
@@ -118,12 +132,34 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
         ports.telemetry.record({ instanceId, licenseId }, telemetry)
       }
       const held = { licenseId, keyHash: key.keyHash, instanceId, version, device: said, floating }
+      const lent = borrowing && file && { ...file, request: borrowing.request }
       return {
-        ...(await activatedAnswer(ports, asking, { ...found, license }, held)),
+        ...(await activatedAnswer(ports, asking, { ...found, license }, { ...held, lent })),
         ...(receipt && { receipt: await receiptOf(ports, found) }),
       }
     },
   )
+}
+
+/**
+ * What the app asks to borrow its seat with; undefined when it only activates.
+ * @throws Problem 400 for one of both fields alone, 422 for a request that was not made for this license key
+ */
+function borrowingIn(
+  place: { tenantId: string; productId: string },
+  { keyHash }: TypedKey,
+  {
+    borrow_seconds: seconds,
+    borrow_request: text,
+  }: Pick<z.infer<typeof activateIn>, 'borrow_seconds' | 'borrow_request'>,
+): Borrowing | undefined {
+  if (seconds === undefined && text === undefined) return undefined
+  if (seconds === undefined || text === undefined)
+    throw invalid('a seat is borrowed with borrow_seconds and borrow_request; send both or neither')
+  const request = readRequest(text, place)
+  if (!request) return refuse(new Refusal('file_request_unreadable'))
+  if (request.keyHash !== keyHash) return refuse(new Refusal('file_request_of_another_license'))
+  return { request, seconds }
 }
 
 type SaidOn = (license: IssuedLicense) => SaidOfMachine | undefined
@@ -177,7 +213,7 @@ async function activatedAnswer(
   ports: ClientPorts,
   asking: SettingsRequest,
   found: FoundInstance,
-  held: Omit<Held, 'status'>,
+  { lent, ...held }: Omit<Held, 'status'> & { lent: Lent | undefined },
 ) {
   const now = momentOf(ports)
   const status = statusAt(found.license, now)
@@ -188,8 +224,12 @@ async function activatedAnswer(
     ...seatShown(held.instanceId, held.floating),
     ...updatesShown(found.license.updatesUntil),
     ...(await leaseFor(ports, asking, found, { ...held, status }, now)),
+    ...(lent && { license_file: await fileText(ports, asking, { ...found, ...lent }, lent.request) }),
   }
 }
+
+/** The license file with which a device has borrowed its seat, and its request. */
+type Lent = NonNullable<SeatTaken['file']> & Pick<Borrowing, 'request'>
 
 /** The receipt of the event that minted or imported a license; null when it is withheld, too. */
 async function receiptOf({ receipts }: Ports<'receipts'>, { license: { licenseId } }: FoundInstance) {

@@ -4,11 +4,13 @@ import type { ClientProduct, KnownClient } from '../../../projections/clients.ts
 export type ClientRoute =
   | 'activate'
   | 'validate'
+  | 'heartbeat'
   | 'deactivate'
   | 'consume'
   | 'free-tier'
   | 'keyless'
   | 'config'
+  | 'relay'
 
 /** An app that sent its tenant's SDK key. */
 export type Client = Pick<KnownClient, 'tenantStatus' | 'plan' | 'signing'> & {

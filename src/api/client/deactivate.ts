@@ -1,3 +1,4 @@
+import { releaseFile } from '../../commands/devices/files.ts'
 import { deactivateInstance } from '../../commands/devices/instances.ts'
 import { readKey } from '../../credentials/license-key.ts'
 import { notFound } from '../../http/problem.ts'
@@ -15,7 +16,7 @@ const path = '/:tenantId/:productId/deactivate'
 /** An app deactivates its device, which frees the seat. */
 export function deactivateRoute(
   app: ZodApp,
-  ports: Ports<'execute' | 'findInstance' | 'keyHashing' | 'now' | 'usage'>,
+  ports: Ports<'db' | 'execute' | 'findInstance' | 'keyHashing' | 'now' | 'usage'>,
 ): void {
   answerPreflight(app, path)
   app.post(
@@ -27,7 +28,8 @@ export function deactivateRoute(
         tags: ['Client'],
         summary: 'Deactivate an instance; an instance without a seat gets the same response',
         description:
-          'Call it when a person signs out or moves to another device. The instance has to activate again to be valid.',
+          'Call it when a person signs out or moves to another device. The instance has to activate again to be valid. A device with a ' +
+          'license file sends its signed `release`.',
         params: clientPlace,
         body: deactivateIn,
         response: {
@@ -38,7 +40,7 @@ export function deactivateRoute(
       },
     },
     async (request) => {
-      const { license_key, instance_id: instanceId, fence = null } = request.body
+      const { license_key, instance_id: instanceId, fence = null, release } = request.body
       const client = clientIn(request)
       const { tenantId, productId } = client
       const key = readKey(license_key)
@@ -48,6 +50,11 @@ export function deactivateRoute(
       const found = requireFound(await ports.findInstance(question))
       const [seat] = found.license.seats.values()
       if (!seat) throw notFound('instance')
+      if (release !== undefined) {
+        const { licenseId } = found.license
+        await releaseFile(ports, { tenantId, licenseId, release }, clientOriginOf(request)).catch(refuse)
+        return { deactivated: true as const }
+      }
       const { deviceId } = seat
       const given = { deviceId, fence }
       await deactivateInstance(ports, found, given, question, clientOriginOf(request)).catch(refuse)

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fast
 import { reservedTenantIds } from '../../domain/tenants/tenant.ts'
 import { admitClient, type ClientAuthority } from './admit.ts'
 import type { ClientRoute } from './client.ts'
+import { forAnyOrigin, preflight } from './origins.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -15,31 +16,13 @@ declare module 'fastify' {
   }
 }
 
-const exposed = [
-  'Error-Code',
-  'Request-Id',
-  'Retry-After',
-  'RateLimit-Limit',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-  'X-Service-Limit-Scope',
-  'X-Service-Limit',
-  'X-Service-Remaining',
-].join(', ')
-
-const preflight = {
-  'access-control-allow-methods': 'GET, HEAD, POST',
-  'access-control-allow-headers': 'Content-Type, X-Service-SDK-Key, If-None-Match',
-  'access-control-max-age': '7200',
-}
-
 /**
  * Sets the CORS header before the request can be refused: a page that may not read a refusal cannot tell it from a
  * network error.
  */
 export const allowAnyOrigin: onRequestHookHandler = (request, reply, done) => {
   if (request.routeOptions.config.anyOrigin && !isReserved(request)) {
-    reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposed)
+    reply.headers(forAnyOrigin)
   }
   done()
 }

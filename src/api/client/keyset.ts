@@ -11,6 +11,7 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import { etagOf, hasVersion } from '../../http/unchanged.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
+import { keysById } from '../../signing/keyset.ts'
 import { answerPreflight } from './edge.ts'
 
 const path = '/:tenantId/.well-known/service-keys'
@@ -58,10 +59,8 @@ export function keysetRoute(
       // A tenant without a signing key gets its first one now, so that no cache keeps an empty keyset.
       const isFirst = found.keys.length === 0 && found.tenant.status !== 'closed'
       const cause = { requestId: request.id, actor: 'system:keyset' }
-      const keys = isFirst
-        ? [await signingKeyOf(ports, tenantId, cause)]
-        : found.keys.filter(({ status }) => status !== 'retired')
-      const body = { keys: Object.fromEntries(keys.map(({ kid, publicKey }) => [kid, publicKey])) }
+      const keys = isFirst ? [await signingKeyOf(ports, tenantId, cause)] : found.keys
+      const body = { keys: keysById(keys) }
       const version = { etag: etagOf(JSON.stringify(body)), seconds: keysetSeconds }
       if (hasVersion(request, reply, version)) return reply.code(304).send()
       return body

@@ -3,6 +3,7 @@ import {
   entitlementsFor,
   entitlementValuesFor,
 } from '../../../projections/licenses/entitlements.ts'
+import { signFile } from '../../commands/devices/files.ts'
 import type { FloatingSeat } from '../../commands/devices/floating.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
@@ -10,6 +11,8 @@ import type { LicenseStatus } from '../../domain/licenses/status.ts'
 import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
+import { armored } from '../../signing/armor.ts'
+import type { DeviceRequest } from '../../signing/device-statements.ts'
 import { namedHolder } from '../../signing/holder.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
 import { signLease2 } from '../../signing/lease2.ts'
@@ -77,6 +80,25 @@ export async function leaseFor(
       lease2: await signLease2(ports.signer, key, { ...facts, licenseId, device, holder }, now),
       ...beside,
     }
+  } catch (err) {
+    return refuse(err, asking)
+  }
+}
+
+/**
+ * Signs the license file with which a device has borrowed its seat.
+ * @throws Problem 500 when the tenant's signing key cannot be used
+ */
+export async function fileText(
+  ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer' | 'subjects'>,
+  asking: SettingsRequest,
+  recorded: Parameters<typeof signFile>[2],
+  request: DeviceRequest,
+): Promise<string> {
+  const { leaseHolder } = asking.client.product
+  try {
+    const key = await activeKeyFor(ports, asking)
+    return armored('LICENSE', await signFile(ports, key, recorded, { request, leaseHolder }))
   } catch (err) {
     return refuse(err, asking)
   }

@@ -26,12 +26,16 @@ export type ClientLimits = {
 
 const byRoute: Record<ClientRoute, LimitName> = {
   validate: 'clientValidate',
+  // It takes the place of a validate.
+  heartbeat: 'clientValidate',
   activate: 'clientActivate',
   deactivate: 'clientDeactivate',
   consume: 'clientValidate',
   'free-tier': 'clientFreeTier',
   keyless: 'clientKeyless',
   config: 'clientConfig',
+  // As rare as an activation, and as costly.
+  relay: 'clientActivate',
 }
 
 /** The limit that a refusal names; `x-service-limit` gives its steady rate, per minute or per hour. */

@@ -5,8 +5,10 @@ import { beaconRoutes } from './beacons.ts'
 import { configRoute } from './config.ts'
 import { consumeRoute } from './consume.ts'
 import { deactivateRoute } from './deactivate.ts'
+import { heartbeatRoute } from './heartbeat.ts'
 import { keysetRoute } from './keyset.ts'
 import type { ClientPorts } from './ports.ts'
+import { relayRoutes } from './relay.ts'
 import { validateRoute } from './validate.ts'
 import { withdrawnRoute } from './withdrawn.ts'
 
@@ -15,10 +17,12 @@ export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientA
   const { clientLimits } = authority
   activateRoute(app, ports)
   validateRoute(app, ports, authority)
+  heartbeatRoute(app, ports, authority)
   deactivateRoute(app, ports)
   consumeRoute(app, ports)
   beaconRoutes(app, ports, clientLimits)
   configRoute(app, ports)
   keysetRoute(app, ports)
+  relayRoutes(app, ports)
   withdrawnRoute(app, ports)
 }

@@ -3,7 +3,8 @@ import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
-import { fence, seatShape } from '../../http/licenses/seats.ts'
+import { fence, seatShape, waitingShape } from '../../http/licenses/seats.ts'
+import { statement } from '../../http/licenses/statement.ts'
 import {
   type Answer,
   type ErrorStatus,
@@ -158,6 +159,21 @@ export const activateIn = z.object({
   ...machineShape,
   lease_version: leaseVersion,
   ...buildShape,
+  borrow_seconds: z
+    .int()
+    .min(3600)
+    .max(366 * 86_400)
+    .optional()
+    .meta({
+      description:
+        'How long the device wants to keep its floating seat without a network; at most what the license allows. Send ' +
+        '`borrow_request` with it',
+      example: 604_800,
+    }),
+  borrow_request: statement.optional().meta({
+    description: 'The request for a license file that the app made and signed, as text or without its lines',
+    example: '-----BEGIN KEYLEDGER REQUEST-----\nv4.public.…\n-----END KEYLEDGER REQUEST-----',
+  }),
   receipt: z.boolean().optional().meta({
     description: 'Whether to answer with a proof that the license is in the signed log; may take two seconds',
   }),
@@ -174,7 +190,18 @@ export const validateIn = z.object({
   ...telemetryShape,
 })
 
-export const deactivateIn = z.object({ license_key: keyText, instance_id: text(256), fence })
+export const heartbeatIn = z.object({ license_key: keyText, instance_id: text(256), fence })
+
+export const deactivateIn = z.object({
+  license_key: keyText,
+  instance_id: text(256),
+  fence,
+  release: statement.optional().meta({
+    description:
+      'With which a device gives back its license file or borrowed seat before the end; made and signed by the app',
+    example: '-----BEGIN KEYLEDGER RELEASE-----\nv4.public.…\n-----END KEYLEDGER RELEASE-----',
+  }),
+})
 
 const lease = z.object({
   kid: z.string(),
@@ -229,6 +256,11 @@ export const activateOut = z.object({
   ...graceShape,
   updates_until: updatesOutShape.updates_until,
   ...leaseShape,
+  license_file: z.string().optional().meta({
+    description:
+      'The license file with which the device goes on without a network. Absent unless it borrows its seat',
+    example: '-----BEGIN KEYLEDGER LICENSE-----\nv4.public.…\n-----END KEYLEDGER LICENSE-----\n',
+  }),
   receipt: receiptOut
     .nullable()
     .optional()
@@ -272,6 +304,8 @@ const refusedReason = z
     'seat_lost',
     'not_found',
     'seat_limit_reached',
+    'borrowing_off',
+    'borrow_limit_reached',
     'plan_limit',
   ])
   .optional()
@@ -293,11 +327,13 @@ const signedRefusal = z.object({
 })
 
 /** A refused activation or deactivation. */
-export const activateRefusal = errorBody.extend({ reason: refusedReason, ...updatesOutShape }).meta({
-  id: 'ClientRefusal',
-  description: 'Why a license refuses a call of an app',
-  example: { error: 'license revoked', reason: 'revoked' },
-})
+export const activateRefusal = errorBody
+  .extend({ reason: refusedReason, ...updatesOutShape, ...waitingShape })
+  .meta({
+    id: 'ClientRefusal',
+    description: 'Why a license refuses a call of an app',
+    example: { error: 'license revoked', reason: 'revoked' },
+  })
 
 /** Callers without a license also get the settings, which decide over a trial or a free tier. */
 export const validateRefusal = errorBody
@@ -315,6 +351,15 @@ export const validateRefusal = errorBody
       'Why a license refuses to be valid, signed where it is known, with the settings of the product',
     example: { error: 'license revoked', reason: 'revoked', free_tier_enabled: false },
   })
+
+export const heartbeatOut = z.object({
+  kept: z.literal(true).meta({ description: 'Always true: the device still has its seat' }),
+  ...seatShape,
+  revalidate_after: z.int().optional().meta({
+    description: 'Unix seconds; send the next heartbeat then. Absent for a seat that does not float',
+    example: 1_795_257_000,
+  }),
+})
 
 export const deactivateOut = z.object({
   deactivated: z.literal(true).meta({ description: 'Always true: the instance has no seat' }),

@@ -1,46 +1,25 @@
-import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
-import type { InstanceKeyResult, LicenseOnInstance } from '../../../projections/licenses/instance-validate.ts'
-import { type FloatingSeat, keepSeat } from '../../commands/devices/floating.ts'
+import type { LicenseOnInstance } from '../../../projections/licenses/instance-validate.ts'
 import { identifyDevice } from '../../commands/devices/identify.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { readKey } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { isOfMachine } from '../../domain/licenses/floating.ts'
-import { givesSeats, type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
+import { givesSeats } from '../../domain/licenses/status.ts'
 import { isCovered } from '../../domain/licenses/updates.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
 import { seatShown } from '../../http/licenses/seats.ts'
-import { Problem, unavailable } from '../../http/problem.ts'
+import { Problem } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
-import type { Ports } from '../../ports.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
-import { onlyPlain } from '../../vault/key-hashing.ts'
-import type { RefusedReason } from '../../verdicts/answer.ts'
 import { type Build, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
-import {
-  admitClient,
-  admitClientAs,
-  type ClientAuthority,
-  clientOriginOf,
-  productNamed,
-  sdkKeyHashIn,
-} from './admit.ts'
-import type { Client } from './client.ts'
+import { type ClientAuthority, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { expiryIn } from './expiry.ts'
 import { leaseFor, refusalFor } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
-import {
-  type AppCall,
-  clientProblemOf,
-  noSuchLicense,
-  notCoveredWords,
-  recordRefused,
-  recordUnknownKey,
-} from './refusals.ts'
+import { type AppCall, notCoveredWords, recordRefused, recordUnknownKey } from './refusals.ts'
 import {
   asItStands,
   clientPlace,
@@ -52,6 +31,7 @@ import {
   withLimits,
 } from './schemas.ts'
 import { type SettingsRequest, settingsOf } from './settings.ts'
+import { findOnInstance, seatKept, type Verdict, verdictOn } from './verdict.ts'
 
 const path = '/:tenantId/:productId/validate'
 
@@ -86,7 +66,7 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
     },
     async (request, reply) => {
       const now = momentOf(ports)
-      const { client, keyHash, result } = await find(ports, authority, reply, request.body, now)
+      const { client, keyHash, result } = await findOnInstance(ports, authority, reply, request.body, now)
       const asking = { client, origin: clientOriginOf(request), log: request.log }
       const { tenantId, productId } = client
       const verdict = await seatKept(ports, verdictOn(result, now), request.body.fence)
@@ -188,80 +168,4 @@ function noteMachine(
     const isInTwoPlaces = await identifyDevice(ports, { tenantId, licenseId, instanceId, said }, origin)
     if (isInTwoPlaces) recordRefused(ports, call, licenseId, 'in_two_places')
   })
-}
-
-type Found = { client: Client; keyHash: string; result: InstanceKeyResult }
-
-/**
- * Authenticates the app and finds the license of its key in one lookup. The first key of another format that this process
- * is asked for in a tenant takes more: the tenant's secret is read once the app is known to be the tenant's.
- */
-async function find(
-  ports: Ports<'findForInstanceValidate' | 'keyHashing'>,
-  authority: ClientAuthority,
-  reply: FastifyReply,
-  { license_key, instance_id: instanceId }: { license_key: string; instance_id: string },
-  now: string,
-): Promise<Found> {
-  const { request } = reply
-  const sdkKeyHash = sdkKeyHashIn(request)
-  const named = productNamed(request)
-  const key = readKey(license_key)
-  if (key === undefined) {
-    return { client: await admitClient(authority, request), keyHash: '', result: { kind: 'no license' } }
-  }
-  const { keyHash } = key
-  const hashes = ports.keyHashing.hashesNow(named.tenantId, key)
-  const question = { ...named, ...(hashes ?? onlyPlain(key)), instanceId, now }
-  let found = await ports.findForInstanceValidate(question)
-  const client = await admitClientAs(authority, request, named, sdkKeyHash, found.client)
-  if (!hashes) {
-    const both = await ports.keyHashing.hashesOf(named.tenantId, key)
-    found = await ports.findForInstanceValidate({ ...question, ...both })
-  }
-  const asking = authority.clientLimits.asking(client, { keyHash, instanceId }, reply)
-  if (asking) await asking
-  return { client, keyHash, result: found.result }
-}
-
-type Verdict = { status: LicenseStatus; found: LicenseOnInstance; floating?: FloatingSeat | undefined }
-type Refused = { problem: Problem; reason: RefusedReason }
-
-/**
- * Keeps the instance's floating seat, if it has one.
- * @param fence of the seat that the app means; undefined for whichever the instance has
- */
-async function seatKept(
-  ports: Ports<'seatEnds'>,
-  verdict: Verdict | Refused,
-  fence: number | undefined,
-): Promise<Verdict | Refused> {
-  if ('problem' in verdict) return verdict
-  const { licenseId, license, floatingSeat } = verdict.found
-  if (license.floating === null || floatingSeat === undefined) return verdict
-  const floating = await keepSeat(ports, { licenseId, floating: license.floating }, floatingSeat, fence)
-  return floating ? { ...verdict, floating } : refused('seat_lost', 'seat_lost')
-}
-
-/** Only an instance with a seat gets a lease, because the lease names the instance. */
-function verdictOn(result: InstanceKeyResult, now: string): Verdict | Refused {
-  if (result.kind === 'no license') return { problem: noSuchLicense(), reason: 'not_found' }
-  if (result.kind === 'old key') return refused('license_reminted', 'reminted')
-  if (result.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
-  const status = statusAt(result.license, now)
-  if (status === 'revoked') return refused('license_revoked', 'revoked')
-  if (!result.seated) {
-    return result.floatingSeat ? refused('seat_lost', 'seat_lost') : refused('device_not_found', 'inactive')
-  }
-  return { status, found: result }
-}
-
-function refused(
-  code: 'license_reminted' | 'license_revoked' | 'seat_lost' | 'device_not_found',
-  reason: RefusedReason,
-): { problem: Problem; reason: RefusedReason } {
-  const problem =
-    clientProblemOf(code) ??
-    new Problem(422, 'invalid_request', 'this instance does not exist or is deactivated; activate it again')
-  return { problem, reason }
 }

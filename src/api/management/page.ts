@@ -1,8 +1,16 @@
 import type { Keyset, Order, PageOf } from '../../../projections/page.ts'
+import { seatUseKeptDays } from '../../../projections/seats/minutes.ts'
 import type { Cursors } from '../../http/cursor.ts'
 import { Problem } from '../../http/problem.ts'
 import { inUtc } from '../../http/schemas.ts'
-import { type Granularity, maxPoints, type UsageRange, usageRange } from '../../usage/range.ts'
+import {
+  type Granularity,
+  maxPoints,
+  type SeatGranularity,
+  seatRange,
+  type UsageRange,
+  usageRange,
+} from '../../usage/range.ts'
 
 type Page<View> = { items: View[]; nextCursor: string | null }
 
@@ -36,8 +44,21 @@ type Requested = { from?: string | undefined; to?: string | undefined; granulari
  * @param now a moment in UTC
  * @throws Problem 422 for an invalid or too large range
  */
-export function requireRange({ from, to, granularity }: Requested, now: string): UsageRange {
-  const range = usageRange({ from: from && inUtc(from), to: to && inUtc(to), granularity }, now)
+export const requireRange = ({ from, to, granularity }: Requested, now: string): UsageRange =>
+  requireWhole(usageRange({ from: from && inUtc(from), to: to && inUtc(to), granularity }, now))
+
+/**
+ * The whole minutes, hours or days of seats in use that a request asks for.
+ * @param now a moment in UTC
+ * @throws Problem 422 for an invalid range, or one that is no longer kept
+ */
+export const requireSeatRange = (
+  { from, to }: Omit<Requested, 'granularity'>,
+  now: string,
+): UsageRange<SeatGranularity> =>
+  requireWhole(seatRange({ from: from && inUtc(from), to: to && inUtc(to) }, now))
+
+function requireWhole<Range extends object>(range: Range | keyof typeof rangeProblems): Range {
   if (typeof range === 'string') throw new Problem(422, 'invalid_request', rangeProblems[range])
   return range
 }
@@ -45,5 +66,6 @@ export function requireRange({ from, to, granularity }: Requested, now: string):
 const rangeProblems = {
   empty: 'from must lie before to, and not ahead of now',
   'too early': 'from must not lie before 1970',
+  'too old': `from must not lie more than ${seatUseKeptDays} days back: seats in use are kept for so long`,
   'too long': `the range has more than ${maxPoints} points; choose a shorter range or a coarser granularity`,
 }

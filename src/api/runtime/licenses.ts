@@ -1,33 +1,30 @@
-import type { FastifyReply } from 'fastify'
-import type { KeyLookupResult, RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
+import type { RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
 import { activateDevice, deactivateDevice } from '../../commands/devices/devices.ts'
-import { type FloatingSeat, keepSeat } from '../../commands/devices/floating.ts'
+import type { FloatingSeat } from '../../commands/devices/floating.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
-import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
-import { type Authority, admitAs, type Caller, callerIn, tokenHashIn } from '../../http/authenticate.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { type Authority, type Caller, callerIn } from '../../http/authenticate.ts'
 import { runOriginOf, runPorts } from '../../http/idempotency.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
-import { seatShown } from '../../http/licenses/seats.ts'
+import { seatShown, waitingShown } from '../../http/licenses/seats.ts'
 import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import { refuseAllButPost } from '../../http/wrong-method.ts'
 import type { Ports } from '../../ports.ts'
-import type { CallName } from '../../usage/refusals.ts'
 import {
   isSeating,
   type RefusedReason,
   type RuntimeStatus,
-  reasonOfRefusal,
-  statusOfRefusal,
   unknownKey,
   type Verdict,
   verdictOn,
   withSeatKept,
-  withSeatLost,
 } from '../../verdicts/answer.ts'
 import { type NotCovered, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
+import { reasonOfRefusal, statusOfRefusal } from '../../verdicts/refused.ts'
 import { createFindLicense, type FindLicense } from './find-license.ts'
+import { heartbeatRoute } from './heartbeat.ts'
 import { meterRoutes } from './meters.ts'
 import {
   activateIn,
@@ -38,6 +35,7 @@ import {
   validateIn,
   validateOut,
 } from './schemas.ts'
+import { type AppIn, type Input, recordRefusal, verdictFor } from './verdict.ts'
 
 /** What the routes of the runtime interface use. */
 export type RuntimePorts = Ports<
@@ -62,17 +60,15 @@ export type RuntimePorts = Ports<
  * The runtime interface: a vendor's own server validates its customers' keys. A rejected license is still a 200.
  */
 export function runtimeRoutes(app: ZodApp, ports: RuntimePorts, authority: Authority): void {
-  validateRoute(app, ports, authority)
+  const findLicense = createFindLicense(ports, authority)
+  validateRoute(app, ports, authority, findLicense)
+  heartbeatRoute(app, ports, authority, findLicense)
   activateRoute(app, ports)
   deactivateRoute(app, ports)
   meterRoutes(app, ports)
-  for (const call of ['activate', 'validate', 'deactivate']) refuseAllButPost(app, `/v1/licenses/${call}`)
+  for (const call of ['activate', 'validate', 'heartbeat', 'deactivate'])
+    refuseAllButPost(app, `/v1/licenses/${call}`)
 }
-
-type Input = { product_id: string; license_key: string; device_id?: string | undefined }
-
-/** What the caller says of the app. */
-type AppIn = Parameters<typeof buildIn>[0] & { app_version?: string | undefined }
 
 /** @returns undefined without a lookup when the check character shows that the key was never issued */
 async function find(ports: Ports<'findForRuntime' | 'keyHashing'>, caller: Caller, input: Input) {
@@ -93,8 +89,8 @@ function validateRoute(
     'db' | 'findForValidate' | 'findToken' | 'keyHashing' | 'now' | 'refusals' | 'seatEnds' | 'usage'
   >,
   authority: Authority,
+  findLicense: FindLicense,
 ): void {
-  const findLicense = createFindLicense(ports, authority)
   app.post(
     '/v1/licenses/validate',
     {
@@ -117,13 +113,8 @@ function validateRoute(
     },
     async (request, reply) => {
       const { product_id: productId, device_id } = request.body
-      const { tenantId, verdict, floating } = await verdictFor(
-        ports,
-        authority,
-        findLicense,
-        reply,
-        request.body,
-      )
+      const asking = { authority, findLicense, reply }
+      const { tenantId, verdict, floating } = await verdictFor(ports, asking, 'validate', request.body)
       const valid = verdict.status === 'active'
       const updates = updatesIn(ports, { tenantId, productId }, request.body, verdict)
       return {
@@ -137,59 +128,6 @@ function validateRoute(
       }
     },
   )
-}
-
-/** Authenticates the caller, finds the status of the key, and keeps the floating seat of the device. */
-async function verdictFor(
-  ports: Ports<'findToken' | 'now' | 'refusals' | 'seatEnds' | 'usage'>,
-  authority: Authority,
-  findLicense: FindLicense,
-  reply: FastifyReply,
-  input: Input & AppIn & { fence?: number | undefined },
-): Promise<{ tenantId: string } & OfSeat> {
-  const { product_id: productId, license_key, device_id } = input
-  const now = momentOf(ports)
-  const tokenHash = tokenHashIn(reply.request)
-  const key = readKey(license_key)
-  if (key === undefined) {
-    const caller = await admitAs(authority, reply, tokenHash, await ports.findToken(tokenHash), now)
-    const verdict = unknownKey(now)
-    recordRefusal(ports, caller.tenantId, 'validate', input, undefined, verdict.status)
-    return { tenantId: caller.tenantId, verdict, floating: undefined }
-  }
-  const question = { tokenHash, productId, deviceId: device_id ?? '' }
-  const { tenantId, result } = await findLicense(reply, key, question, now)
-  const standing = verdictOn(result, device_id !== undefined, now, buildIn(input).builtAt)
-  const { verdict, floating } = await seatKept(ports, standing, result, input, now)
-  const valid = verdict.status === 'active'
-  ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
-  if (!valid) recordRefusal(ports, tenantId, 'validate', input, result, verdict.reason ?? verdict.status)
-  return { tenantId, verdict, floating }
-}
-
-type OfSeat = { verdict: Verdict; floating: FloatingSeat | undefined }
-
-/** Keeps the floating seat of a device whose license is good; of another, the seat runs out. Other seats cost nothing here. */
-async function seatKept(
-  ports: Ports<'seatEnds'>,
-  verdict: Verdict,
-  result: KeyLookupResult,
-  { device_id: deviceId, fence: named }: { device_id?: string | undefined; fence?: number | undefined },
-  now: string,
-): Promise<OfSeat> {
-  const isKept = result.kind === 'license' && deviceId !== undefined && isSeating(verdict.status)
-  if (!isKept || result.license.floating === null || result.fence === null)
-    return { verdict, floating: undefined }
-  const {
-    licenseId,
-    license: { floating },
-    fence,
-  } = result
-  const kept = await keepSeat(ports, { licenseId, floating }, { deviceId, fence }, named)
-  return {
-    verdict: kept ? withSeatKept(verdict, floating, now) : withSeatLost(verdict),
-    floating: kept,
-  }
 }
 
 /** The updates of the license in an answer: none where it covers every build. Only a refusal because of them takes a query. */
@@ -233,7 +171,7 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       let floating: FloatingSeat | undefined
       let verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       // A revoked license is answered as fast as an unknown one, without further checks.
-      const code =
+      const refused =
         found && isSeating(verdict.status)
           ? await refusalOf(found.result, async (license) => {
               const device = { name, plan: caller.plan, builtAt: buildIn(request.body).builtAt }
@@ -245,9 +183,9 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
               if (after.license.floating) verdict = withSeatKept(verdict, after.license.floating, now)
             })
           : undefined
-      const status = (code && statusOfRefusal(code)) ?? verdict.status
+      const status = (refused && statusOfRefusal(refused.code)) ?? verdict.status
       const activated = isSeating(status)
-      const reason = (code && reasonOfRefusal(code)) ?? verdict.reason ?? status
+      const reason = (refused && reasonOfRefusal(refused.code)) ?? verdict.reason ?? status
       if (activated) ports.usage.count(caller.tenantId, product_id, 'activations')
       else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
       const granting = activated ? verdict : { ...verdict, ...grantsNothing }
@@ -255,26 +193,13 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const answered = { activated, ...shown(told), status, device_id, ...seatShown(device_id, floating) }
       const place = { tenantId: caller.tenantId, productId: product_id }
       const updates = await updatesIn(ports, place, request.body, { ...told, ...isNotCovered(reason) })
-      return { ...answered, ...(activated ? graceIn(told) : { reason }), ...updates }
+      return {
+        ...answered,
+        ...(activated ? graceIn(told) : { reason, ...waitingShown(refused) }),
+        ...updates,
+      }
     },
   )
-}
-
-/** @param found undefined for a key that cannot exist */
-function recordRefusal(
-  { refusals }: Ports<'refusals'>,
-  tenantId: string,
-  call: CallName,
-  input: Input & { name?: string | undefined; app_version?: string | undefined },
-  found: KeyLookupResult | undefined,
-  reason: RefusedReason,
-): void {
-  const refused = { tenantId, productId: input.product_id, call, interface: 'runtime' } as const
-  if (found && 'licenseId' in found) {
-    const app = { appVersion: input.app_version ?? null, sdkVersion: null, platform: null }
-    const device = { id: input.device_id ?? '', name: input.name ?? null, ...app }
-    refusals.record(refused, found.licenseId, reason, device)
-  } else refusals.recordUnknownKey(refused, input.license_key)
 }
 
 /** The verdict's reason of an activation that the rules refused. */
@@ -332,7 +257,7 @@ function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
           deactivateDevice(own, license, found.question, fence, runOriginOf(request)),
         ))
       if (found?.result.kind !== 'license' || refused) {
-        return { deactivated: false, reason: (refused && reasonOfRefusal(refused)) ?? verdict.status }
+        return { deactivated: false, reason: (refused && reasonOfRefusal(refused.code)) ?? verdict.status }
       }
       ports.usage.count(caller.tenantId, request.body.product_id, 'deactivations')
       return { deactivated: true }
@@ -344,13 +269,13 @@ function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
 async function refusalOf(
   result: RuntimeLookupResult,
   command: (license: Extract<RuntimeLookupResult, { kind: 'license' }>) => Promise<void>,
-): Promise<RefusalCode | undefined> {
+): Promise<Refusal | undefined> {
   if (result.kind !== 'license') return undefined
   try {
     await command(result)
     return undefined
   } catch (error) {
     if (!(error instanceof Refusal) || statusOfRefusal(error.code) === undefined) throw error
-    return error.code
+    return error
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
-import { fence, seatShape } from '../../http/licenses/seats.ts'
+import { fence, seatShape, waitingShape } from '../../http/licenses/seats.ts'
 import { type ErrorStatus, errorsWith, graceShape, keyText, text } from '../../http/schemas.ts'
 
 export const deviceId = text(256).meta({
@@ -32,6 +32,8 @@ export const validateIn = keyOfProduct.extend({
   ...appShape,
 })
 
+export const heartbeatIn = keyOfProduct.extend({ device_id: deviceId, fence })
+
 export const deactivateIn = keyOfProduct.extend({ device_id: deviceId, fence })
 
 export const runtimeStatus = z
@@ -54,6 +56,16 @@ export const runtimeStatus = z
     example: 'active',
   })
 
+const reason = z
+  .string()
+  .optional()
+  .meta({ description: 'Why the call is refused, as a stable code; absent when it is not' })
+
+const revalidateAfter = z.int().meta({
+  description: 'Unix seconds; do not validate again before this time',
+  example: 1_795_257_000,
+})
+
 const verdict = {
   status: runtimeStatus,
   expires_at: z.int().nullable().meta({
@@ -68,14 +80,8 @@ const verdict = {
     description: 'The device of the request; null if it names none',
     example: 'machine-7f3a',
   }),
-  revalidate_after: z.int().meta({
-    description: 'Unix seconds; do not validate again before this time',
-    example: 1_795_257_000,
-  }),
-  reason: z
-    .string()
-    .optional()
-    .meta({ description: 'Why the call is refused, as a stable code; absent when it is not' }),
+  revalidate_after: revalidateAfter,
+  reason,
   ...seatShape,
   ...updatesOutShape,
 }
@@ -83,10 +89,22 @@ const verdict = {
 export const activateOut = z.object({
   activated: z.boolean().meta({ description: 'Whether the device has a seat', example: true }),
   ...verdict,
+  ...waitingShape,
 })
 export const validateOut = z.object({
   valid: z.boolean().meta({ description: 'Whether the status is `active`', example: true }),
   ...verdict,
+})
+export const heartbeatOut = z.object({
+  kept: z.boolean().meta({ description: 'Whether the device still has its seat', example: true }),
+  status: runtimeStatus,
+  ...seatShape,
+  revalidate_after: revalidateAfter.meta({
+    description: 'Unix seconds; send the next heartbeat then',
+    example: 1_795_257_000,
+  }),
+  device_id: z.string().meta({ description: 'The device of the request', example: 'machine-7f3a' }),
+  reason,
 })
 export const deactivateOut = z.object({
   deactivated: z.boolean().meta({ description: 'Whether the device has no seat now', example: true }),

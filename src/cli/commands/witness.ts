@@ -1,12 +1,13 @@
 import closeWithGrace from 'close-with-grace'
 import type { Command } from 'commander'
+import { DirectoryInUse } from '../../files/directory-lock.ts'
 import { wholeNumberOf } from '../../numbers.ts'
 import { CommandMisused, CommandRefused, CommandUnavailable } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
 import { signatureTypes } from '../../transparency/note/keys.ts'
 import { NoteError } from '../../transparency/note/note.ts'
 import { formatVerifierKey, parseVerifierKey, type VerifierKey } from '../../transparency/note/verifier.ts'
-import { DirectoryInUse, lockDirectory } from '../../witness/data-directory.ts'
+import { openDirectory } from '../../witness/data-directory.ts'
 import { KeyUnusable, openIdentity, type WitnessIdentity } from '../../witness/key.ts'
 import { serveWitness } from '../../witness/server.ts'
 import { openStore, StateDamaged, type WitnessStore } from '../../witness/store.ts'
@@ -80,7 +81,7 @@ type Opened = { identity: WitnessIdentity; store: WitnessStore; unlock: () => vo
 
 function openData(directory: string, name: string, logs: readonly WitnessedLog[]): Opened {
   try {
-    const unlock = lockDirectory(directory)
+    const unlock = openDirectory(directory)
     const identity = openIdentity(directory, name)
     const store = openStore(directory, identity.key)
     // What cannot be read is said now, not at the first checkpoint.

@@ -1,4 +1,5 @@
 import type { RuntimeLookupParams, RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
+import { sha256 } from '../../credentials/sha256.ts'
 import {
   type IssuedLicense,
   type License,
@@ -24,7 +25,7 @@ type Device = { name: string; plan: Plan; builtAt: string | null }
  * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `seat_limit_reached`, `plan_limit`, `seat_lost`
  */
 export function activateDevice(
-  ports: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
+  ports: Ports<'db' | 'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
   found: FoundLicense,
   question: RuntimeLookupParams,
   device: Device,
@@ -34,6 +35,7 @@ export function activateDevice(
   return takeSeat(
     ports,
     found.license,
+    { waiter: sha256(deviceId), origin },
     (taking) => seatDevice(ports, found, question, { ...device, ...taking }, origin),
     ({ license }) => license.seats.get(deviceId),
   )

@@ -1,6 +1,11 @@
-import { entitlementsFor, entitlementValuesFor } from '../../../projections/licenses/entitlements.ts'
+import {
+  type Entitling,
+  entitlementsFor,
+  entitlementValuesFor,
+} from '../../../projections/licenses/entitlements.ts'
 import { hasInstance } from '../../../projections/licenses/files.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { borrowing } from '../../domain/licenses/borrowing.ts'
 import { type IssuedLicense, type License, licenses } from '../../domain/licenses/license.ts'
 import type { SeatFile } from '../../domain/licenses/seat-files.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
@@ -13,10 +18,13 @@ import { armored } from '../../signing/armor.ts'
 import { type DeviceRequest, readRelease, readRequest } from '../../signing/device-statements.ts'
 import { namedHolder } from '../../signing/holder.ts'
 import { signLease2 } from '../../signing/lease2.ts'
+import type { ActiveKey } from '../../signing/signer.ts'
 import { planOf, seating } from '../cross-stream/plan-capacity.ts'
 import { requireLicense } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { signingKeyOf } from '../signing-keys.ts'
+import { takeSeat } from './floating.ts'
+import { waiterOf } from './waiting.ts'
 
 /** What a license file needs. */
 export type FilePorts = Ports<
@@ -29,6 +37,7 @@ export type FilePorts = Ports<
   | 'now'
   | 'planCapacity'
   | 'randomBytes'
+  | 'seatEnds'
   | 'secrets'
   | 'signer'
   | 'subjects'
@@ -42,12 +51,12 @@ type Place = { tenantId: string; licenseId: string; reason?: string | null | und
 export type MadeFile = { seat: Seat; file: SeatFile; token: string; text: string }
 
 /**
- * Makes a license file from the request of a device, which takes a seat if it has none. The same request gets the same file
- * again. The product's stream is read beside the license's: a file may follow the setting of its key type that was replaced a
- * moment before.
- * @param days how long it is good at most; undefined for as long as the key type allows
- * @throws Refusal `license_not_found`, `files_off`, `file_too_long`, `file_request_unreadable`,
- *   `file_request_of_another_license`, `plan_limit`, what `fileIssued` refuses
+ * Makes a license file from the request of a device, which takes a seat if it has none, or borrows a floating one. The same request
+ * gets the same file again. The product's stream is read beside the license's: a file may follow the setting of its key type that was
+ * replaced a moment before.
+ * @param days how long it is good at most; undefined for as long as the license allows
+ * @throws Refusal `license_not_found`, `files_off`, `borrowing_off`, `file_too_long`, `file_request_unreadable`,
+ *   `file_request_of_another_license`, `plan_limit`, `seat_lost`, what `fileIssued` refuses
  * @throws SigningFailed before anything is recorded
  */
 export async function issueFile(
@@ -61,20 +70,20 @@ export async function issueFile(
   }: Place & { request: string; days?: number | undefined },
   origin: Origin,
 ): Promise<MadeFile> {
-  const at = momentOf(ports)
   const entry = await requireLicense(ports, tenantId, licenseId)
   const { productId } = entry.license
   const request = readRequest(text, { tenantId, productId })
   if (!request) throw new Refusal('file_request_unreadable')
   await requireKey(ports, entry, request)
   const allowed = await rulesFor(ports, entry.license)
-  if (!allowed) throw new Refusal('files_off')
+  if (!allowed) throw new Refusal(entry.license.floating ? 'borrowing_off' : 'files_off')
   const { rules, atLeast } = allowed
   if (days !== undefined && days > rules.maxDays) throw new Refusal('file_too_long')
   const key = await signingKeyOf(ports, tenantId, origin)
   await ports.signer.prepare(tenantId, key)
   const { said, name, instanceId, installId, deviceKey, nonce, counter } = request
   const identities = await ports.deviceHashing.identitiesOf(entry.license, said)
+  const plan = { tenantId, plan: await planOf(ports.db, tenantId) }
   const command = {
     type: 'IssueFile',
     fileId: ports.newId('fil'),
@@ -86,15 +95,49 @@ export async function issueFile(
     seconds: (days ?? rules.maxDays) * 86_400,
     perSeatPerYear: rules.perSeatPerYear,
     reason,
-    at,
   } as const
-  const plan = { tenantId, plan: await planOf(ports.db, tenantId) }
-  const { state, events } = await seating(ports, plan, (admit, proof) =>
-    ports.execute(licenses, licenseId, command, causeOf(origin, at), { admit, proof, run: origin.run }),
+  const made = await takeSeat(
+    ports,
+    entry.license,
+    { waiter: waiterOf(command.claim), origin },
+    async ({ ranOut }) => {
+      const at = momentOf(ports)
+      const { state, events } = await seating(ports, plan, (admit, proof) =>
+        ports.execute(licenses, licenseId, { ...command, ranOut, at }, causeOf(origin, at), {
+          admit,
+          proof,
+          run: origin.run,
+        }),
+      )
+      const isSeated = events.some(({ type }) => type === 'DeviceActivated')
+      return { ...fileOf(state, nonce), isSeated }
+    },
+    ({ seat }) => seat,
   )
-  const { license, seat, file } = madeFor(state, nonce)
+  const { seat, file } = made
+  const token = await signFile(ports, key, { ...entry, ...made }, { request, ...allowed })
+  if (made.isSeated) ports.usage.count(tenantId, productId, 'activations')
+  return { seat, file, token, text: armored('LICENSE', token) }
+}
+
+/** A license file that was recorded, on a license whose entitlements are known. */
+type Recorded = Entitling & ReturnType<typeof fileOf>
+
+/**
+ * Signs a license file that was recorded, for the machine that asked for it.
+ * @throws SigningFailed when the tenant's key cannot be used
+ */
+export async function signFile(
+  ports: Ports<'now' | 'signer' | 'subjects'>,
+  key: ActiveKey,
+  recorded: Recorded,
+  { request, leaseHolder }: { request: DeviceRequest; leaseHolder: boolean },
+): Promise<string> {
+  const at = momentOf(ports)
+  const { license, seat, file } = recorded
+  const { tenantId, productId, licenseId } = license
   const status = statusAt(license, at)
-  const entitlements = entitlementsFor(status, entry, at)
+  const entitlements = entitlementsFor(status, recorded, at)
   const facts = {
     tenantId,
     productId,
@@ -103,17 +146,15 @@ export async function issueFile(
     instanceId: seat.instanceId,
     status,
     entitlements,
-    values: entitlementValuesFor(entitlements, entry, at) ?? {},
+    values: entitlementValuesFor(entitlements, recorded, at) ?? {},
     license,
     leaseSeconds: 0,
-    device: said,
-    holder: allowed.leaseHolder ? await namedHolder(ports, tenantId, license.holder) : undefined,
+    device: request.said,
+    holder: leaseHolder ? await namedHolder(ports, tenantId, license.holder) : undefined,
     file,
+    fence: seat.fence,
   }
-  const token = await signLease2(ports.signer, key, facts, at)
-  if (events.some(({ type }) => type === 'DeviceActivated'))
-    ports.usage.count(tenantId, productId, 'activations')
-  return { seat, file, token, text: armored('LICENSE', token) }
+  return signLease2(ports.signer, key, facts, at)
 }
 
 /**
@@ -130,8 +171,7 @@ export async function releaseFile(
   const { productId } = license
   const release = readRelease(text, { tenantId, productId })
   if (!release) throw new Refusal('file_release_unreadable')
-  const { instanceId, deviceKey, serial } = release
-  const command = { type: 'ReleaseFile', instanceId, deviceKey, serial, reason, at } as const
+  const command = { type: 'ReleaseFile', ...release, reason, at } as const
   const options = { run: origin.run }
   const { events } = await ports.execute(licenses, licenseId, command, causeOf(origin, at), options)
   if (events.some(({ type }) => type === 'DeviceDeactivated'))
@@ -162,10 +202,11 @@ async function requireKey(
   if (!(await isOfKey(ports, entry, request))) throw new Refusal('file_request_of_another_license')
 }
 
-async function isOfKey(
+/** Whether a text names the present key of a license. */
+export async function isOfKey(
   { keyHashing }: Ports<'keyHashing'>,
   { license: { tenantId, keyHash: stored } }: LicenseEntry,
-  { keyHash }: DeviceRequest,
+  { keyHash }: { keyHash: string },
 ): Promise<boolean> {
   if (stored === keyHash) return true
   // Of a key that was not made here, the license stores the hash of this hash.
@@ -177,20 +218,30 @@ async function isOfKey(
 export const allowFiles = async (ports: Ports<'findProduct'>, license: IssuedLicense): Promise<boolean> =>
   (await rulesFor(ports, license)) !== undefined
 
-/** What the key type of a license allows; undefined where it allows no license files. A floating seat has none. */
+/**
+ * What the key type of a license allows; undefined where it allows no license files. Floating seats are borrowed by the terms that the
+ * license was issued with.
+ */
 async function rulesFor(
   { findProduct }: Ports<'findProduct'>,
-  { tenantId, productId, keyTypeId, floating }: IssuedLicense,
+  license: IssuedLicense,
 ): Promise<{ rules: OfflineFiles; atLeast: number | null; leaseHolder: boolean } | undefined> {
-  if (floating !== null) return undefined
-  const product = await findProduct(tenantId, productId)
-  const rules = product && findKeyType(product, keyTypeId)?.offlineFiles
+  const product = await findProduct(license.tenantId, license.productId)
+  if (!product) return undefined
+  const lent = borrowing(license)
+  const rules = license.floating
+    ? lent && { maxDays: lent.maxDays, perSeatPerYear: Infinity }
+    : findKeyType(product, license.keyTypeId)?.offlineFiles
   if (!rules) return undefined
   const { deviceMatch, leaseHolder = false } = product.settings
   return { rules, atLeast: deviceMatch?.atLeast ?? null, leaseHolder }
 }
 
-function madeFor(license: License, nonce: string): { license: IssuedLicense; seat: Seat; file: SeatFile } {
+/** The file that answers a request. @throws Error when none was made */
+export function fileOf(
+  license: License,
+  nonce: string,
+): { license: IssuedLicense; seat: Seat; file: SeatFile } {
   if (license.status === 'issued')
     for (const seat of license.seats.values()) {
       const file = seat.files?.find((each) => each.nonce === nonce)

@@ -3,20 +3,37 @@ import type {
   InstanceLookupParams,
   InstanceLookupResult,
 } from '../../../projections/licenses/instances.ts'
+import { borrowing } from '../../domain/licenses/borrowing.ts'
+import type { IssueFile } from '../../domain/licenses/files.ts'
 import { claimOn, seatOf } from '../../domain/licenses/floating.ts'
 import { type IssuedLicense, type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
+import type { SeatFile } from '../../domain/licenses/seat-files.ts'
+import type { Seat } from '../../domain/licenses/seats.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import type { Ports } from '../../ports.ts'
+import type { DeviceRequest } from '../../signing/device-statements.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
 import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireIssued } from './devices.ts'
+import { fileOf } from './files.ts'
 import { type FloatingSeat, type Taking, takeSeat } from './floating.ts'
+import { waiterOf } from './waiting.ts'
 
-type Instance = { platform: string | null; plan: Plan; atLeast: number | null; builtAt: string | null }
+type Instance = {
+  platform: string | null
+  plan: Plan
+  atLeast: number | null
+  builtAt: string | null
+  /** With which the device borrows its seat; absent for one that only activates. */
+  borrowing?: Borrowing | undefined
+}
+
+/** The request of a device for a license file, and how long it asks to keep its seat without a network. */
+export type Borrowing = { request: DeviceRequest; seconds: number }
 
 /** The question for an activation. */
 type ActivationParams = InstanceLookupParams & { instance: { claim: DeviceClaim & { name: string } } }
@@ -47,16 +64,18 @@ export type SeatTaken = {
   /** Whether two machines with one hash were noticed in the seat. */
   isInTwoPlaces: boolean
   floating: FloatingSeat | undefined
+  /** The file that a device borrows its seat with; undefined for one that only activates. */
+  file: { seat: Seat; file: SeatFile } | undefined
 }
 
 /**
  * Gives an app a seat on the license that was found for it, as {@link takeSeat} does. A device that is {@link recognized} keeps
  * its seat and its instance id.
  * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `license_reminted`, `seat_limit_reached`,
- *   `plan_limit`, `seat_lost`
+ *   `plan_limit`, `seat_lost`, and of one that borrows, what `fileIssued` refuses
  */
 export function activateInstance(
-  ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
+  ports: Ports<'db' | 'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
   found: FoundInstance,
   question: ActivationParams,
   instance: Instance,
@@ -65,6 +84,7 @@ export function activateInstance(
   return takeSeat(
     ports,
     found.license,
+    { waiter: waiterOf(question.instance.claim), origin },
     (taking) => seatInstance(ports, found, question, { ...instance, ...taking }, origin),
     ({ license, instanceId }) =>
       [...license.seats.values()].find((each) => each.instanceId === instanceId && each.status === 'active'),
@@ -75,7 +95,7 @@ async function seatInstance(
   ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundInstance,
   question: ActivationParams,
-  { platform, plan, atLeast, builtAt, ranOut, isStale }: Instance & Taking,
+  { platform, plan, atLeast, builtAt, borrowing: lent, ranOut, isStale }: Instance & Taking,
   origin: Origin,
 ): Promise<Omit<SeatTaken, 'floating'>> {
   const at = momentOf(ports)
@@ -85,11 +105,15 @@ async function seatInstance(
     instance: { claim },
   } = question
   const asked = { ...question, others: ranOut.map(({ deviceId }) => deviceId) }
+  const device = { instanceId: newId, platform, claim, atLeast, builtAt, ranOut, at }
+  const command = lent
+    ? fileCommand(lent, { ...device, fileId: ports.newId('fil') }, found.license)
+    : ({ type: 'ActivateInstance', ...device } as const)
   const { before, state, events } = await seating(ports, { tenantId, plan }, (admit, proof, isAgain) =>
     changeFound(
       ports,
       { found, question: asked, origin, at, admit, proof, isStale: isStale || isAgain },
-      { type: 'ActivateInstance', instanceId: newId, platform, claim, atLeast, builtAt, ranOut, at },
+      command,
     ),
   )
   const kept = before.status === 'issued' ? seatOf(before, claimOn(before, claim), atLeast) : undefined
@@ -97,7 +121,25 @@ async function seatInstance(
   return {
     instanceId: taken || !kept ? newId : kept.instanceId,
     license: requireIssued(state),
+    file: lent && fileOf(state, lent.request.nonce),
     isInTwoPlaces: events.some(({ type }) => type === 'DeviceInTwoPlaces'),
+  }
+}
+
+/** Asks for no longer than the license lends its seats. @throws Refusal `borrowing_off` */
+function fileCommand(
+  { request: { deviceKey, nonce, counter }, seconds }: Borrowing,
+  device: Omit<IssueFile, 'type' | 'request' | 'seconds' | 'perSeatPerYear'>,
+  license: IssuedLicense,
+): IssueFile {
+  const allowed = borrowing(license)
+  if (!allowed) throw new Refusal('borrowing_off')
+  return {
+    type: 'IssueFile',
+    ...device,
+    request: { deviceKey, nonce, counter },
+    seconds: Math.min(seconds, allowed.maxDays * 86_400),
+    perSeatPerYear: Infinity,
   }
 }
 

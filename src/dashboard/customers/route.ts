@@ -13,6 +13,7 @@ import { formOf } from '../forms/forms.ts'
 import { shownLicenses } from '../licenses/route.ts'
 import { one, PersonId } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
+import { SeatQuery, seatUseOf } from '../seat-use/seat-use.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { type CustomerRequest, customerOf } from './choose.ts'
 import { customerLinkPages } from './links-route.ts'
@@ -123,12 +124,12 @@ async function withPeople(
 }
 
 function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/customers/:id', auditedPage('customer'), async (request: CustomerRequest, reply) => {
+  app.get('/customers/:id', auditedPage('customer', SeatQuery), async (request: CustomerRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const { person, ...entry } = await customerOf(ports, request)
     const mayChange = may(role, 'change_licenses')
     const { customerId, subjectId } = entry.customer
-    const [found, bought] = await Promise.all([
+    const [found, bought, seatUse] = await Promise.all([
       Promise.all(
         entry.licenseIds
           .slice(0, maxOfCustomer)
@@ -140,6 +141,7 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
         { customer: { customerId, subjectId } },
         { after: undefined, limit: maxSales },
       ),
+      seatUseOf(ports, { tenantId, customerId }, SeatQuery.parse(request.query)),
     ])
     const sales = await readBuyers(ports, tenantId, bought.items)
     const [overrides = []] = await openOverrides(ports, tenantId, [entry.customer.overrides])
@@ -159,6 +161,7 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
           overrides,
           licenses,
           hidden,
+          seatUse,
           sales,
           moreSales: bought.next !== undefined,
           mayChange,

@@ -23,6 +23,8 @@ import {
 import { licenseTable, type ShownLicense } from '../licenses/view.ts'
 import { chosenPerson } from '../lists/lists.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
+import type { ShownSeatUse } from '../seat-use/seat-use.ts'
+import { seatUsePart } from '../seat-use/view.ts'
 
 type Customers = {
   customers: readonly (CustomerEntry & { person: Person })[]
@@ -110,6 +112,7 @@ type OneCustomer = CustomerEntry & {
   licenses: readonly ShownLicense[]
   /** How many licenses are not shown. */
   hidden: number
+  seatUse: ShownSeatUse | undefined
   /** The newest ones of the licenses and of the person. */
   sales: readonly SaleRow[]
   moreSales: boolean
@@ -118,7 +121,7 @@ type OneCustomer = CustomerEntry & {
 
 export function customerView(
   view: View,
-  { customer, person, overrides, licenses, hidden, sales, moreSales, mayChange }: OneCustomer,
+  { customer, person, overrides, licenses, hidden, seatUse, sales, moreSales, mayChange }: OneCustomer,
 ): Html {
   const own = `${path}/${customer.customerId}`
   const to = (href: string, label: string, look = 'button second') =>
@@ -140,6 +143,7 @@ export function customerView(
       hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
     )}
     ${mayChange && html`<p class="after">${to(`${own}/links`, 'Link or unlink licenses')}</p>`}
+    ${seatUsePart(own, seatUse)}
     ${section(
       'Sales',
       sales.length === 0

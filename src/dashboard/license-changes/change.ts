@@ -24,6 +24,10 @@ export type LicenseFacts = {
   keyIsSendable: boolean
   /** Whether its key type allows license files for devices without a network. */
   allowsFiles: boolean
+  /** Whether its key type allows relays in the customer's network. */
+  allowsRelays: boolean
+  /** Whether it has a relay that may give its seats back. */
+  hasRelays: boolean
 }
 
 /** A change of a license that a member makes on a page, at once and without an approval. */
@@ -54,8 +58,15 @@ export type Services = PageContext['ports']
 /** A license file, to carry to its device. */
 export type CarriedFile = { text: string; token: string; device: string; endsAt: string }
 
+/** The answer to a relay, to carry there. */
+export type CarriedAnswer = { text: string; name: string; seats: number; endsAt: string }
+
 /** What a change returns that is shown once; undefined leads back to the license. */
-export type Changed = { licenseKey: string } | { licenseFile: CarriedFile } | undefined
+export type Changed =
+  | { licenseKey: string }
+  | { licenseFile: CarriedFile }
+  | { relayAnswer: CarriedAnswer }
+  | undefined
 
 type ReasonTyped = { reason: string | undefined }
 

@@ -12,6 +12,7 @@ import { day } from '../new-license/form.ts'
 import { changeInput, type LicenseChange, licenseChange, withReason } from './change.ts'
 import { editChange } from './edit.ts'
 import { fileBack, newFile } from './files.ts'
+import { certify, relayBack } from './relays.ts'
 
 /** A form with nothing but the reason. */
 const reasonOnly = { schema: withReason({}), values: () => ({}), fields: () => null }
@@ -200,6 +201,8 @@ export const licenseChanges: readonly LicenseChange[] = [
   newKey,
   newFile,
   fileBack,
+  certify,
+  relayBack,
   linkCustomer,
   freeSeat,
 ]

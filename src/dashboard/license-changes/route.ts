@@ -4,6 +4,7 @@ import { requireLicense } from '../../commands/licenses/licenses.ts'
 import { isId, newId } from '../../credentials/id.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { may, type Role } from '../../domain/members/roles.ts'
+import type { Html } from '../../html.ts'
 import { notFound } from '../../http/problem.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { type FilledForm, newForm, readForm, typedIn } from '../forms/filled-form.ts'
@@ -12,10 +13,11 @@ import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
-import type { AboutLicense, LicenseChange, LicenseFacts } from './change.ts'
+import type { AboutLicense, Changed, LicenseChange, LicenseFacts } from './change.ts'
 import { licenseChanges } from './changes.ts'
 import { fileView } from './files.ts'
 import { licensePath } from './paths.ts'
+import { relayAnswerView } from './relays.ts'
 import { changeView, newKeyView } from './view.ts'
 
 /** The changes that a role may make to a license in its state. */
@@ -82,15 +84,19 @@ export function licenseChangePages(app: FastifyInstance, { ports, show }: PageCo
       })
       const { licenseId } = about.license
       if (changed === null) return reply.redirect(licensePath(licenseId), 303)
-      const isKey = 'licenseKey' in changed
-      return show(reply, {
-        title: isKey ? 'License key' : 'License file',
-        nav: 'licenses',
-        content: () =>
-          isKey ? newKeyView(licenseId, changed.licenseKey) : fileView(licenseId, changed.licenseFile),
-      })
+      const { title, content } = shownOnce(licenseId, changed)
+      return show(reply, { title, nav: 'licenses', content: () => content })
     } catch (error) {
       return page(reply, { about, change }, refusedForm(error, filled, change.problems))
     }
   })
+}
+
+/** What a change returns that is shown once. */
+function shownOnce(licenseId: string, changed: NonNullable<Changed>): { title: string; content: Html } {
+  if ('licenseKey' in changed)
+    return { title: 'License key', content: newKeyView(licenseId, changed.licenseKey) }
+  if ('licenseFile' in changed)
+    return { title: 'License file', content: fileView(licenseId, changed.licenseFile) }
+  return { title: 'Answer to the relay', content: relayAnswerView(licenseId, changed.relayAnswer) }
 }

@@ -6,6 +6,7 @@ import { findSeat } from '../../../projections/licenses/seats.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import { allowFiles } from '../../commands/devices/files.ts'
+import { allowRelays } from '../../commands/devices/relays.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
@@ -18,6 +19,7 @@ import { readHistory } from '../../history/entries.ts'
 import type { AsOf } from '../../history/moment.ts'
 import { sendArchive } from '../../http/licenses/detail.ts'
 import { deviceView, licenseView as licenseOf } from '../../http/licenses/license.ts'
+import { relayView } from '../../http/licenses/relays.ts'
 import { spend } from '../../http/limits/rate-limit.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { asOfFrom, asOfIn, asOf as asOfText } from '../../http/query.ts'
@@ -30,6 +32,7 @@ import { explain } from '../../verdicts/explain.ts'
 import { changesFor } from '../license-changes/route.ts'
 import type { PageContext } from '../page-context.ts'
 import { proofOfEvent } from '../proofs/log-route.ts'
+import { seatQuery, seatUseOf, whatIfOf } from '../seat-use/seat-use.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { actionsFor } from './actions-route.ts'
 import { licenseView } from './view.ts'
@@ -63,6 +66,7 @@ const Query = z.object({
     .optional(),
   from: sequence.optional(),
   to: sequence.optional(),
+  ...seatQuery,
 })
 type Query = z.infer<typeof Query>
 
@@ -92,7 +96,9 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       refused,
       keyIsSendable,
       allowsFiles,
+      allowsRelays,
       proof,
+      seatUse,
     ] = await Promise.all([
       asOf === undefined ? shownNow(ports, now) : shownThen(ports, place, asOfIn(asOf)),
       explain(ports, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
@@ -104,7 +110,9 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       listRefusals(ports.db, tenantId, { licenseId: id }, { after: undefined, limit: maxRefusals }),
       asOf === undefined && may(role, 'change_licenses') && isSendable(ports, now.license),
       asOf === undefined && allowFiles(ports, now.license),
+      asOf === undefined && allowRelays(ports, now.license),
       proofOfEvent(ports, id, now.revision),
+      asOf === undefined && now.license.floating ? seatUseNow(ports, place, query) : undefined,
     ])
     const stop = asOf === undefined ? undefined : await eventAt(ports, place, explanation.sequence)
     return show(reply, {
@@ -123,8 +131,14 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
           deliveries: deliveries.items,
           refusals: asOf === undefined ? refused.items : [],
           actions: actionsFor(role, now.license, seat?.seat),
-          changes: changesFor(role, now.license, { keyIsSendable, allowsFiles }),
+          changes: changesFor(role, now.license, {
+            keyIsSendable,
+            allowsFiles,
+            allowsRelays,
+            hasRelays: now.license.relays.some(({ releasedAt }) => releasedAt === null),
+          }),
           proof,
+          ...seatUse,
           freesSeats: asOf === undefined && may(role, 'change_licenses'),
         }),
     })
@@ -154,6 +168,14 @@ function normalizedQuery({ at, from, to, device }: Query): string | undefined {
 }
 
 type Place = { tenantId: string; licenseId: string }
+
+async function seatUseNow(ports: Ports<'db' | 'now' | 'refusals'>, place: Place, query: Query) {
+  const [seatUse, whatIf] = await Promise.all([
+    seatUseOf(ports, place, query),
+    whatIfOf(ports, place.licenseId, query),
+  ])
+  return { seatUse, whatIf }
+}
 
 async function shownNow(ports: Ports<'db' | 'now' | 'subjects'>, entry: LicenseEntry) {
   const { licenseId } = entry.license
@@ -192,6 +214,7 @@ async function shownOf(
   return {
     license: licenseOf(entry, person, at),
     devices: seats.map(deviceView(telemetry)),
+    relays: entry.license.relays.toReversed().map((relay) => relayView(relay, at)),
     givenNames: new Map(names),
   }
 }

@@ -11,6 +11,8 @@ type Taken = Pick<
 
 export type Seats = {
   used: number
+  /** Seats that relays take besides. */
+  atRelays: number
   /** null: unlimited. */
   limit: number | null
   /** Longest active first; truncated when there are many. */
@@ -32,17 +34,17 @@ const maxFree = 12
  * @param freeAddressOf the page that frees its seat; false for members who may not
  */
 export function seatsPicture(
-  { used, limit, taken, ofQuestion, givenNames, at }: Seats,
+  { used, atRelays, limit, taken, ofQuestion, givenNames, at }: Seats,
   addressOf: (deviceId: string) => string,
   freeAddressOf: ((deviceId: string) => string) | false,
 ): Html {
-  const free = limit === null ? 0 : Math.max(0, limit - used)
+  const free = limit === null ? 0 : Math.max(0, limit - used - atRelays)
   const others = used - taken.length
   return html`<div class="stack-tight">
     <p class="seats-count">
       <strong>${limit === null ? `${used.toLocaleString('en')} in use` : `${used.toLocaleString('en')} of ${limit.toLocaleString('en')} in use`}</strong>${
         limit === null ? ', unlimited' : free === 0 ? ', none free' : `, ${free.toLocaleString('en')} free`
-      }
+      }${atRelays > 0 && `, ${atRelays.toLocaleString('en')} at relays`}
     </p>
     <ul class="seats">
       ${taken.map(
@@ -57,6 +59,7 @@ export function seatsPicture(
         </li>`,
       )}
       ${others > 0 && html`<li class="seat taken">and ${others.toLocaleString('en')} more</li>`}
+      ${atRelays > 0 && html`<li class="seat taken">${atRelays.toLocaleString('en')} at relays</li>`}
       ${Array.from({ length: Math.min(free, maxFree) }, () => html`<li class="seat">free</li>`)}
       ${free > maxFree && html`<li class="seat">and ${(free - maxFree).toLocaleString('en')} more free</li>`}
     </ul>

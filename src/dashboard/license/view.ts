@@ -19,7 +19,10 @@ import { proofWords } from '../proofs/license-view.ts'
 import type { EventProof } from '../proofs/log-route.ts'
 import { refusalsOfLicense } from '../refusals/view.ts'
 import { itemWords } from '../sales/items-view.ts'
+import type { ShownSeatUse, WhatIf } from '../seat-use/seat-use.ts'
+import { seatUsePart } from '../seat-use/view.ts'
 import { momentSlider } from './moment-slider.ts'
+import { relaysPart, type ShownRelay } from './relays.ts'
 import { seatsPicture } from './seats.ts'
 import { arrow, changed, type Timeline, timeline } from './timeline.ts'
 import { verdictView } from './verdict.ts'
@@ -47,6 +50,7 @@ export type OneLicense = {
     saleId: string | null
   }
   devices: readonly Device[]
+  relays: readonly ShownRelay[]
   /** What the customer called their devices, by device. */
   givenNames: ReadonlyMap<string, string>
   explanation: Explanation
@@ -64,6 +68,9 @@ export type OneLicense = {
   actions: readonly { name: string; label: string; ofDevice: boolean }[]
   /** The changes that the role may make. */
   changes: readonly { name: string; label: string }[]
+  /** Of floating seats, those in use over time; undefined for a past state. */
+  seatUse?: ShownSeatUse | undefined
+  whatIf?: WhatIf
   /** Whether the last event is in the signed log. */
   proof: EventProof
   /** Whether the role may free seats; false for a past state. */
@@ -160,6 +167,7 @@ function statePart(view: View, one: OneLicense): Html {
           ${seatsPicture(
             {
               ...explanation.seats,
+              atRelays: seatsAtRelays(one),
               ofQuestion: question.device,
               givenNames: one.givenNames,
               at: explanation.at,
@@ -173,13 +181,22 @@ function statePart(view: View, one: OneLicense): Html {
       )}
       ${section(question.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
     </div>
+    ${relaysPart(one.relays)}
+    ${seatUsePart(pathOf(license.id), one.seatUse, one.whatIf)}
     ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
   </div>`
 }
 
 /** Whether a member who may raise the limit sees the reason to. */
-const isFull = ({ explanation: { seats }, changes }: OneLicense): boolean =>
-  seats.limit !== null && seats.used >= seats.limit && changes.some(({ name }) => name === 'edit')
+const isFull = (one: OneLicense): boolean => {
+  const { used, limit } = one.explanation.seats
+  return (
+    limit !== null && used + seatsAtRelays(one) >= limit && one.changes.some(({ name }) => name === 'edit')
+  )
+}
+
+const seatsAtRelays = ({ relays }: OneLicense): number =>
+  relays.reduce((sum, { seatsTaken }) => sum + seatsTaken, 0)
 
 /** The event's anchor on this page, or on the page of the history that begins with it. */
 function eventAddress({ license, question, history }: OneLicense, sequence: number): string {

@@ -1,6 +1,7 @@
 import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, choiceField, textArea, textField } from '../forms/form-fields.ts'
+import { floatingInputs } from './floating-form.ts'
 import { unitChoices } from './time-units.ts'
 
 const units = [
@@ -129,6 +130,7 @@ export function moreKeyTypeInputs(form: FilledForm): Html {
       inputmode: 'numeric',
       maxlength: 6,
     })}
+    ${floatingInputs(form)}
     <fieldset class="pair">
       <legend>Machines without a network</legend>
       ${textField(form, {

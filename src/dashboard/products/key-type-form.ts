@@ -4,6 +4,7 @@ import { Slug, slugOf } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalOf, optionalWhole, wantedLine } from '../forms/typed.ts'
 import { entitlementLines, linesOf } from './entitlement-lines.ts'
+import { floatingFields, floatingOf, floatingValues } from './floating-form.ts'
 import { inUnits, secondsIn, unit } from './time-units.ts'
 
 /** In seconds; no unit makes it longer. */
@@ -29,6 +30,7 @@ export const keyTypeFields = {
   maxQuantity: optionalWhole(1, 100_000),
   fileDays: optionalWhole(1, 36_500),
   filesPerYear: optionalWhole(1, 366),
+  ...floatingFields,
 }
 
 export const wrongId = 'Use lowercase letters, digits and hyphens.'
@@ -61,6 +63,7 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
     updates: rest.updatesCount === null ? null : { count: rest.updatesCount, unit: rest.updatesUnit },
     offlineFiles:
       fileDays === null ? null : { maxDays: fileDays, perSeatPerYear: filesPerYear ?? usualFilesPerYear },
+    floatingSeats: floatingOf(rest),
   }
 }
 
@@ -88,6 +91,7 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   maxQuantity: keyType.maxQuantity === null ? '' : String(keyType.maxQuantity),
   fileDays: String(keyType.offlineFiles?.maxDays ?? ''),
   filesPerYear: String(keyType.offlineFiles?.perSeatPerYear ?? ''),
+  ...floatingValues(keyType),
 })
 
 /** The form of a new key type: one device, without an end. */

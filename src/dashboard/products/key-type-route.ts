@@ -27,6 +27,7 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import { withOneValueEach } from './entitlement-lines.ts'
+import { withFloatingSeats } from './floating-form.ts'
 import {
   keyTypeFields,
   keyTypeOf,
@@ -46,14 +47,16 @@ import {
 
 const manage = pageRoute({ page: 'manage_products' })
 
-const NewForm = withOneValueEach(z.object({ ...keyTypeFields, ...newKeyTypeId }))
-const EditForm = withOneValueEach(
-  z.object({
-    ...keyTypeFields,
-    /** When the product last changed before the form was opened. */
-    seen: z.string().max(40),
-    reviewed: z.enum(['yes', 'back']).optional(),
-  }),
+const NewForm = withFloatingSeats(withOneValueEach(z.object({ ...keyTypeFields, ...newKeyTypeId })))
+const EditForm = withFloatingSeats(
+  withOneValueEach(
+    z.object({
+      ...keyTypeFields,
+      /** When the product last changed before the form was opened. */
+      seen: z.string().max(40),
+      reviewed: z.enum(['yes', 'back']).optional(),
+    }),
+  ),
 )
 
 /** Where key types are created, changed and deleted. */

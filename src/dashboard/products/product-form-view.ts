@@ -116,6 +116,11 @@ const customerFields = (form: FilledForm): Html => html`<div class="stack">
     hint: 'In the portal, for machines without a network, where the key type allows license files.',
   })}
   ${checkField(form, {
+    name: 'showSeatHolders',
+    label: 'Name the devices that have the floating seats',
+    hint: 'A device that finds all floating seats taken gets the names of up to 20 devices that have them.',
+  })}
+  ${checkField(form, {
     name: 'leaseHolder',
     label: 'Apps learn whom they are licensed to',
     hint: 'Leases of the second version and license files name the license holder.',

@@ -14,6 +14,7 @@ import {
   wordsIn,
 } from '../forms/typed.ts'
 import { withOneValueEach } from './entitlement-lines.ts'
+import { withFloatingSeats } from './floating-form.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
 import { inUnits, secondsIn, type Unit, unit } from './time-units.ts'
 
@@ -39,19 +40,22 @@ const settingsFields = {
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
   customerFiles: checked,
+  showSeatHolders: checked,
   leaseHolder: checked,
 }
 
 /** A new product with its first key type. */
-export const NewProductForm = withOneValueEach(
-  z.object({
-    name: wantedLine(200, 'Enter a name.'),
-    productId: optionalOf(Slug, wrongId),
-    keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
-    ...settingsFields,
-    ...keyTypeFields,
-    ...newKeyTypeId,
-  }),
+export const NewProductForm = withFloatingSeats(
+  withOneValueEach(
+    z.object({
+      name: wantedLine(200, 'Enter a name.'),
+      productId: optionalOf(Slug, wrongId),
+      keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
+      ...settingsFields,
+      ...keyTypeFields,
+      ...newKeyTypeId,
+    }),
+  ),
 )
 
 /** Within a year, which is checked for both times below. */
@@ -111,12 +115,14 @@ export const customerRules = (form: {
   expiringDays: readonly number[]
   customerKeyReplacement: boolean
   customerFiles: boolean
+  showSeatHolders: boolean
   leaseHolder: boolean
 }) => ({
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
   expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
   customerFiles: form.customerFiles || undefined,
+  showSeatHolders: form.showSeatHolders || undefined,
   leaseHolder: form.leaseHolder || undefined,
 })
 
@@ -147,6 +153,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
     expiringDays: settings.expiringNotice?.days.join(', ') ?? '',
     customerFiles: settings.customerFiles ? 'on' : '',
+    showSeatHolders: settings.showSeatHolders ? 'on' : '',
     leaseHolder: settings.leaseHolder ? 'on' : '',
     seen: updatedAt,
   })

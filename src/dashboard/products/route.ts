@@ -7,6 +7,7 @@ import { may } from '../../domain/members/roles.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { one } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
+import { SeatQuery, seatUseOf } from '../seat-use/seat-use.ts'
 import { principalOf } from '../session/principal.ts'
 import { keyTypeForms } from './key-type-route.ts'
 import { mailPages } from './mail-route.ts'
@@ -19,7 +20,7 @@ import { productsView, productView } from './view.ts'
 
 const Query = z.object({ cursor: one })
 const list = pageRoute({ page: 'member', query: Query })
-const member = pageRoute({ page: 'member' })
+const productPage = pageRoute({ page: 'member', query: SeatQuery })
 const pageSize = 50
 
 /** The products and their key types, and the forms that create and change them. */
@@ -47,18 +48,20 @@ export function productPages(app: FastifyInstance, context: PageContext): void {
     })
   })
 
-  app.get('/products/:id', member, async (request: ProductRequest, reply) => {
+  app.get('/products/:id', productPage, async (request: ProductRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const product = await productOf(ports, request)
     const rights = { mayManage: may(role, 'manage_products'), mayMint: may(role, 'change_licenses') }
-    const [unlicensed, releases] = await Promise.all([
+    const scope = { tenantId, productId: product.productId }
+    const [unlicensed, releases, seatUse] = await Promise.all([
       countUnlicensed(ports.db, tenantId, product.productId),
       listReleases(ports.db, tenantId, product.productId),
+      seatUseOf(ports, scope, SeatQuery.parse(request.query)),
     ])
     return show(reply, {
       title: product.name,
       nav: 'products',
-      content: () => productView(product, { unlicensed, releases }, rights),
+      content: () => productView(product, { unlicensed, releases, seatUse }, rights),
     })
   })
 }

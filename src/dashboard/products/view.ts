@@ -11,6 +11,8 @@ import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
 import { entitlementTags, newLicenseLink } from '../licenses/view.ts'
+import type { ShownSeatUse } from '../seat-use/seat-use.ts'
+import { seatUsePart } from '../seat-use/view.ts'
 import { releasesPart } from './releases-view.ts'
 
 type Products = {
@@ -75,7 +77,11 @@ type Rights = { mayManage: boolean; mayMint: boolean }
 
 export function productView(
   product: PresentProduct,
-  { unlicensed, releases }: { unlicensed: Unlicensed; releases: readonly Release[] },
+  {
+    unlicensed,
+    releases,
+    seatUse,
+  }: { unlicensed: Unlicensed; releases: readonly Release[]; seatUse: ShownSeatUse | undefined },
   { mayManage, mayMint }: Rights,
 ): Html {
   const { productId, name, keyPrefix, settings, keyTypes, createdAt } = product
@@ -108,11 +114,13 @@ export function productView(
           'In the portal',
           `${seatFreesOf(settings)} devices in 30 days${settings.customerKeyReplacement ? ', new keys' : ''}${settings.customerFiles ? ', license files' : ''}`,
         ],
+        ['Holders of seats', settings.showSeatHolders ? 'named to those who wait' : 'not named'],
         ['Holder in leases', settings.leaseHolder ? 'named' : 'not named'],
         ['Created', dayOf(createdAt)],
       ])}
     </div>
     ${section('Unlicensed installs', unlicensedSheet(unlicensed), 'Installs that have reported and have no license yet.')}
+    ${seatUsePart(path, seatUse)}
     ${section(
       'Key types',
       html`<div class="stack">

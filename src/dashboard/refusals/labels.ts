@@ -6,6 +6,8 @@ export const reasonNames: Readonly<Record<string, string>> = {
   plan_limit: 'plan limit',
   inactive: 'device has no seat',
   seat_lost: 'floating seat lost',
+  borrowing_off: 'seats cannot be borrowed',
+  borrow_limit_reached: 'borrow limit',
   suspended: 'suspended',
   expired: 'expired',
   build_not_covered: 'build too new',
@@ -21,6 +23,7 @@ export const reasonName = (reason: string): string => reasonNames[reason] ?? rea
 export const callWords: Readonly<Record<CallName, string>> = {
   activate: 'Activation',
   validate: 'Validation',
+  heartbeat: 'Heartbeat',
 }
 
 /** The path of the list, filtered. */

@@ -4,6 +4,7 @@ import { claimOn, type Floating, freedByEnd, isOfFence, mostSeats, type RanOut, 
 import { alsoHeld, identified, identifiedAtFirst } from './identity.ts'
 import type { DeviceClaim } from './marks.ts'
 import { type Why, withReason } from './reasons.ts'
+import { type Relays, seatsTaken } from './relay-seats.ts'
 import { liveFile } from './seat-files.ts'
 import { evolveSeats, type Seat, type Seats } from './seats.ts'
 import { started, type WaitingLicense } from './start.ts'
@@ -13,7 +14,7 @@ import { isCovered, type Updates } from './updates.ts'
 type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
 
 /** Floating seats whose ends have passed, by the clock that keeps them; absent or empty when none has. */
-type Ends = { ranOut?: readonly RanOut[] | undefined }
+export type Ends = { ranOut?: readonly RanOut[] | undefined }
 
 export type ActivateDevice = { type: 'ActivateDevice'; at: string } & Device & Build & Ends
 
@@ -53,6 +54,7 @@ export type Seated = Standing &
   WaitingLicense &
   Seats &
   Floating &
+  Relays &
   Pick<Updates, 'updatesUntil'> &
   Pick<LicenseTerms, 'deviceLimit'>
 
@@ -77,13 +79,13 @@ export function decideOnDevice(license: Seated, command: DeviceCommand): License
 }
 
 /** A floating seat that ran out is free at the moment when it is needed. */
-function afterEnds(
-  license: Seated,
+export function afterEnds<License extends Seated>(
+  license: License,
   { ranOut = [], at }: Ends & { at: string },
-  seat: (license: Seated) => LicenseEvent[],
+  seat: (license: License) => LicenseEvent[],
 ): LicenseEvent[] {
   const freed = freedByEnd(license, ranOut, at)
-  return [...freed, ...seat(freed.reduce(evolveSeats, license))]
+  return [...freed, ...seat(freed.reduce<License>(evolveSeats, license))]
 }
 
 export const activated = (
@@ -95,13 +97,13 @@ function seated(license: Seated, device: Device & { at: string }, builtAt?: stri
   requireSeats(license, device.at, builtAt)
   if (license.seats.get(device.deviceId)?.status === 'active') return []
   const most = mostSeats(license)
-  if (most !== null && license.seatsUsed >= most) throw new Refusal('seat_limit_reached')
+  if (most !== null && seatsTaken(license, device.at) >= most) throw new Refusal('seat_limit_reached')
   const fence = license.floating ? { fence: license.lastFence + 1 } : {}
   return [{ type: 'DeviceActivated', data: { ...device, ...fence } }, ...started(license, device.at)]
 }
 
 /** @throws Refusal `license_revoked`, `license_suspended`, `license_expired`, `build_not_covered` */
-function requireSeats(license: Seated, at: string, builtAt: string | null = null): void {
+export function requireSeats(license: Seated, at: string, builtAt: string | null = null): void {
   const status = statusAt(license, at)
   if (!givesSeats(status)) throw new Refusal(`license_${status}`)
   if (!isCovered(license, builtAt)) throw new Refusal('build_not_covered')

@@ -30,6 +30,12 @@ const traits = {
   LicenseFileIssued: ofDevice,
   LicenseFileReleased: ofDevice,
   SeatFreedByCustomer: ordinary,
+  RelayEnrolled: ordinary,
+  // Certificates before the last one count until they end.
+  RelayRenewed: ordinary,
+  RelayReleased: ordinary,
+  RelayForked: ordinary,
+  SeatsExhausted: { ...ordinary, slot: 'exhausted', isUse: false },
   LicenseReminted: { ...ordinary, seats: 'of all devices', slot: 'reminted' },
   LicenseRevoked: ordinary,
   RevocationUndone: ordinary,
@@ -93,6 +99,7 @@ export function slotOf(event: LicenseEvent): string | null {
 export const deviceOf = (event: LicenseEvent): string | undefined =>
   traits[event.type].seats === 'of its device' && 'deviceId' in event.data ? event.data.deviceId : undefined
 
-export const mayChangeAllSeats = ({ type }: LicenseEvent): boolean => traits[type].seats === 'of all devices'
+export const mayChangeAllSeats = ({ type }: Pick<LicenseEvent, 'type'>): boolean =>
+  traits[type].seats === 'of all devices'
 export const isUse = ({ type }: LicenseEvent): boolean => traits[type].isUse
 export const setsEnd = ({ type }: LicenseEvent): boolean => traits[type].setsEnd

@@ -4,6 +4,7 @@ import { Duration, FloatingSeats, GraceSeconds, OnExpiry } from '../products/key
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
 import { DeviceMarks } from './marks.ts'
+import { relayEvents } from './relay-events.ts'
 
 /** The person that a license is for, sealed: destroying the subject's key makes it permanently unreadable. */
 export const Holder = z.strictObject({
@@ -145,6 +146,17 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       fileId: z.string().min(1),
       deviceId: z.string().min(1),
       instanceId: z.string().min(1),
+      at: Moment,
+    }),
+  }),
+  /** A taker was refused for want of a floating seat: recorded at most once an hour. */
+  z.object({
+    type: z.literal('SeatsExhausted'),
+    data: z.strictObject({
+      /** How many were taken, with those above the limit. */
+      seats: z.int().min(1),
+      /** How many takers waited for one. */
+      waiting: z.int().min(1),
       at: Moment,
     }),
   }),
@@ -370,5 +382,6 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     type: z.literal('ImportTakenBack'),
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
   }),
+  ...relayEvents,
 ])
 export type LicenseEvent = z.infer<typeof LicenseEvent>

@@ -1,8 +1,9 @@
 import { Refusal } from '../refusal.ts'
-import { type ActivateInstance, instanceActivated, type Seated } from './activation.ts'
+import { type ActivateInstance, afterEnds, instanceActivated, type Seated } from './activation.ts'
+import { type Borrowed, requireMayBorrow } from './borrowing.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { leaseEnd } from './expiry.ts'
-import { recognized } from './identity.ts'
+import { claimOn, seatOf } from './floating.ts'
 import { type Why, withReason } from './reasons.ts'
 import { type FilesOfYear, filesWithinYear, isLive, isWithinYear } from './seat-files.ts'
 import type { Seats } from './seats.ts'
@@ -19,6 +20,7 @@ export type IssueFile = Omit<ActivateInstance, 'type'> & {
   request: FileRequest
   /** How long the file is good, unless the license ends before. */
   seconds: number
+  /** Infinity where only the number of borrowed seats is limited. */
   perSeatPerYear: number
 } & Why
 
@@ -29,22 +31,26 @@ export type ReleaseFile = {
   deviceKey: string
   /** Of the file that is given back. */
   serial: number
+  /** Of the floating seat that is given back with it; null for another. */
+  fence: number | null
   at: string
 } & Why
 
-type WithFiles = Seated & FilesOfYear & Pick<LicenseTerms, 'keyHash'>
+type WithFiles = Seated & FilesOfYear & Borrowed & Pick<LicenseTerms, 'keyHash'>
 
 /**
  * Makes a file for a device, which takes a seat if it has none. The same request again makes no other file. A new file
- * replaces the device's last one.
- * @throws Refusal `files_off` for a license with floating seats, which need a connection; `file_request_outdated`,
- *   `file_limit_reached`, and what an activation refuses
+ * replaces the device's last one. Of a license with floating seats, the device borrows its seat with it.
+ * @throws Refusal `borrowing_off`, `borrow_limit_reached`, `file_request_outdated`, `file_limit_reached`, and what an activation
+ *   refuses
  */
-export function fileIssued(license: WithFiles, command: IssueFile): LicenseEvent[] {
-  if (license.floating !== null) throw new Refusal('files_off')
-  const { fileId, request, perSeatPerYear, at, claim } = command
-  const seating = instanceActivated(license, { ...command, type: 'ActivateInstance' })
-  const seat = recognized(license.seats.values(), claim, command.atLeast)
+export const fileIssued = (license: WithFiles, command: IssueFile): LicenseEvent[] =>
+  afterEnds(license, command, (after) => fileMade(after, command))
+
+function fileMade(license: WithFiles, command: IssueFile): LicenseEvent[] {
+  const { fileId, request, perSeatPerYear, at } = command
+  const seating = instanceActivated(license, { ...command, type: 'ActivateInstance', ranOut: [] })
+  const seat = seatOf(license, claimOn(license, command.claim), command.atLeast)
   const files = seat?.files ?? []
   const sent = files.find(({ nonce }) => nonce === request.nonce)
   if (sent && isLive(sent, at)) return []
@@ -56,6 +62,7 @@ export function fileIssued(license: WithFiles, command: IssueFile): LicenseEvent
   const most = license.deviceLimit === null ? Infinity : license.deviceLimit * perSeatPerYear
   if (ofDevice >= perSeatPerYear || ofLicense >= most) throw new Refusal('file_limit_reached')
   const device = seat ?? { deviceId: command.instanceId, instanceId: command.instanceId }
+  if (license.floating !== null) requireMayBorrow(license, { deviceId: device.deviceId, at })
   // The seat may have started its term.
   const start = seating.find((event) => event.type === 'LicenseStarted')
   const expiresAt = start?.data.expiresAt ?? license.expiresAt
@@ -77,10 +84,10 @@ export function fileIssued(license: WithFiles, command: IssueFile): LicenseEvent
 
 /**
  * Frees the seat of a device that gives its file back. Sent twice, it does so once.
- * @throws Refusal `device_not_found`, `file_not_found`, `file_release_outdated`
+ * @throws Refusal `device_not_found`, `file_not_found`, `file_release_outdated`, `seat_lost` for a floating seat that it does not name
  */
 export function fileReleased(license: Seats, command: ReleaseFile): LicenseEvent[] {
-  const { instanceId, deviceKey, serial, at } = command
+  const { instanceId, deviceKey, serial, fence, at } = command
   const seat = [...license.seats.values()].find((each) => each.instanceId === instanceId)
   if (!seat) throw new Refusal('device_not_found')
   const ofKey = seat.files?.filter((file) => file.deviceKey === deviceKey) ?? []
@@ -88,6 +95,7 @@ export function fileReleased(license: Seats, command: ReleaseFile): LicenseEvent
   if (!file) throw new Refusal('file_not_found')
   if (file.releasedAt !== null) return []
   if (file.replacedAt !== null) throw new Refusal('file_release_outdated')
+  if (seat.fence !== null && seat.fence !== fence) throw new Refusal('seat_lost')
   const { deviceId } = seat
   const { fileId } = file
   return [

@@ -2,6 +2,7 @@ import type { FloatingSeats } from '../products/key-type.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { recognized } from './identity.ts'
 import type { DeviceClaim } from './marks.ts'
+import { liveFile } from './seat-files.ts'
 import type { Seat, Seats } from './seats.ts'
 
 /** The seats of a license whose devices come and go, of which each is kept only as long as it is used. */
@@ -15,12 +16,16 @@ export type Floating = {
 /** A seat that was not kept until its end. The fence tells it from the seat that the device took afterwards. */
 export type RanOut = { deviceId: string; fence: number }
 
-/** As an event records it. */
+/** As an event records it. Whether there may be relays, the license does not copy: its key type says so. */
 export const recordedFloating = ({
   floatingSeats,
 }: {
   floatingSeats?: FloatingSeats | null | undefined
-}): { floating?: FloatingSeats } => (floatingSeats ? { floating: floatingSeats } : {})
+}): { floating?: FloatingSeats } => {
+  if (!floatingSeats) return {}
+  const { relays: _, ...floating } = floatingSeats
+  return { floating }
+}
 
 /** How many seats may be taken at once, with those above the limit; null for any number. */
 export function mostSeats({
@@ -32,7 +37,10 @@ export function mostSeats({
   return deviceLimit + ('seats' in overdraft ? overdraft.seats : Math.floor(deviceLimit * overdraft.share))
 }
 
-/** Of seats that ran out, those that are still taken: a device may have given its seat back, or taken another, meanwhile. */
+/**
+ * Of seats that ran out, those that are still taken: a device may have given its seat back, or taken another, meanwhile. One that is
+ * borrowed has not run out, whatever the clock says that keeps the ends.
+ */
 export function freedByEnd(
   { seats }: Seats,
   ranOut: readonly RanOut[],
@@ -40,7 +48,7 @@ export function freedByEnd(
 ): Extract<LicenseEvent, { type: 'DeviceDeactivated' }>[] {
   return ranOut.flatMap(({ deviceId, fence }) => {
     const seat = seats.get(deviceId)
-    if (seat?.status !== 'active' || seat.fence !== fence) return []
+    if (seat?.status !== 'active' || seat.fence !== fence || liveFile(seat.files, at)) return []
     const { instanceId } = seat
     return [{ type: 'DeviceDeactivated', data: { deviceId, instanceId, ranOut: true, at } }]
   })

@@ -109,7 +109,7 @@ export const identifiedAtFirst = (
 const marksOf = ({ installId, name, identity }: DeviceMarks): DeviceMarks => ({ installId, name, identity })
 
 /** The marks of a seat after its device has said who it is. What it does not say stays as it was. */
-function marksAfter(
+export function marksAfter(
   seat: DeviceMarks,
   { installId, name, identities: [identity] }: DeviceClaim,
 ): DeviceMarks {

@@ -1,9 +1,11 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import { activated, type DeviceCommand, decideOnDevice } from './activation.ts'
+import { type Borrowed, evolveBorrowed } from './borrowing.ts'
 import { type CustomerCommand, decideByCustomer, withFree } from './customer.ts'
 import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
 import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
+import { type Exhausted, exhausted, type NoteExhausted } from './exhausted.ts'
 import { fileIssued, fileReleased, type IssueFile, type ReleaseFile } from './files.ts'
 import type { Floating } from './floating.ts'
 import {
@@ -19,6 +21,8 @@ import { type ImportCommand, imported } from './imported.ts'
 import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts'
 import { type Noticed, type NoticeExpiry, noNotice, noticed, toldByMail } from './notices.ts'
 import { type Why, withReason } from './reasons.ts'
+import { evolveRelays, isOfRelay, type Relays } from './relay-seats.ts'
+import { decideOnRelay, type RelayCommand } from './relays.ts'
 import { type FilesOfYear, withFile } from './seat-files.ts'
 import { evolveSeats, type Seats, vacated } from './seats.ts'
 import type { Standing } from './status.ts'
@@ -34,6 +38,9 @@ export type IssuedLicense = Omit<
   Seats &
   Noticed &
   FilesOfYear &
+  Relays &
+  Borrowed &
+  Exhausted &
   Standing & {
     status: 'issued'
     /** The end that has already been recorded by `LicenseExpired` or `LicenseFellBack`; see `endOf`. */
@@ -55,6 +62,7 @@ export type LicenseCommand =
   | DeviceCommand
   | IssueFile
   | ReleaseFile
+  | RelayCommand
   | ({
       type: 'RemintLicense'
       keyHash: string
@@ -65,6 +73,7 @@ export type LicenseCommand =
       at: string
     } & MailLanguage &
       Why)
+  | NoteExhausted
   | SendKey
   | { type: 'RevokeLicense'; reason: string | null; at: string }
   | { type: 'RenewLicense'; expiresAt: string; at: string }
@@ -88,7 +97,7 @@ export const absentLicense: License = { status: 'absent' }
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_suspended`,
  *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` refuses, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
  *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_without_address`,
- *   `key_mailed_recently`, what `decideOnDevice`, `decideByCustomer`, `fileIssued` and `fileReleased` refuse
+ *   `key_mailed_recently`, what `decideOnDevice`, `decideByCustomer`, `decideOnRelay`, `fileIssued` and `fileReleased` refuse
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
   if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
@@ -109,15 +118,13 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return fileIssued(license, command)
     case 'ReleaseFile':
       return fileReleased(license, command)
-    case 'RemintLicense': {
-      if (license.revokedAt !== null) throw new Refusal('license_revoked')
-      const { type: _, reason: __, sendKey = false, language: ___, ...data } = command
-      const { keyHash, at } = data
-      return [
-        ...withReason({ type: 'LicenseReminted', data }, command),
-        ...keyMail({ holder: license.holder, keyHash, at }, command),
-      ]
-    }
+    case 'CertifyRelay':
+    case 'ReleaseRelay':
+      return decideOnRelay(license, command)
+    case 'RemintLicense':
+      return reminted(license, command)
+    case 'NoteExhausted':
+      return exhausted(license, command)
     case 'SendKey':
       return keySent(license, command)
     case 'RevokeLicense':
@@ -167,6 +174,19 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
   }
 }
 
+function reminted(
+  license: IssuedLicense,
+  command: Extract<LicenseCommand, { type: 'RemintLicense' }>,
+): LicenseEvent[] {
+  if (license.revokedAt !== null) throw new Refusal('license_revoked')
+  const { type: _, reason: __, sendKey = false, language: ___, ...data } = command
+  const { keyHash, at } = data
+  return [
+    ...withReason({ type: 'LicenseReminted', data }, command),
+    ...keyMail({ holder: license.holder, keyHash, at }, command),
+  ]
+}
+
 /** Whether it has data of this person: it may be another's by now. */
 const isHeldBy = ({ holder }: IssuedLicense, subjectId: string): boolean =>
   holder !== null && holder.subjectId === subjectId && (holder.email !== null || holder.name !== null)
@@ -198,6 +218,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     return issuedWith(event.data)
   }
   if (license.status === 'absent') return license
+  if (isOfRelay(event)) return { ...license, relays: evolveRelays(license.relays, event) }
   switch (event.type) {
     case 'DeviceActivated':
       return evolveSeats({ ...license, lastFence: event.data.fence ?? license.lastFence }, event)
@@ -205,10 +226,13 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     case 'DeviceIdentified':
     case 'DeviceInTwoPlaces':
     case 'DeviceNamed':
-    case 'LicenseFileReleased':
       return evolveSeats(license, event)
-    case 'LicenseFileIssued':
-      return evolveSeats({ ...license, filesByDay: withFile(license, event.data.at) }, event)
+    case 'LicenseFileReleased':
+      return evolveSeats({ ...license, ...evolveBorrowed(license, event) }, event)
+    case 'LicenseFileIssued': {
+      const filesByDay = withFile(license, event.data.at)
+      return evolveSeats({ ...license, filesByDay, ...evolveBorrowed(license, event) }, event)
+    }
     case 'SeatFreedByCustomer':
       return { ...license, freedByCustomerAt: withFree(license.freedByCustomerAt, event.data.at) }
     case 'LicenseReminted': {
@@ -254,6 +278,8 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, holder: withoutPerson(license.holder) }
     case 'KeyMailAsked':
       return { ...license, keyMailAskedAt: event.data.at }
+    case 'SeatsExhausted':
+      return { ...license, exhaustedAt: event.data.at }
     case 'ReasonGiven':
       return license
     case 'LicenseExpiring':
@@ -290,8 +316,11 @@ function issuedWith({ at: _, updatesUntil, floating, ...terms }: LicenseTerms): 
     freedByCustomerAt: [],
     deviceSubjects: [],
     filesByDay: null,
+    borrowed: null,
+    exhaustedAt: null,
     floating: floating ?? null,
     lastFence: 0,
+    relays: [],
     seatsUsed: 0,
     seats: new Map(),
   }

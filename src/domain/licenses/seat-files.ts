@@ -36,6 +36,10 @@ export const isLive = (file: SeatFile, at: string): boolean =>
 export const liveFile = (files: readonly SeatFile[] | null, at: string): SeatFile | undefined =>
   files?.find((file) => isLive(file, at))
 
+/** When the file ends that keeps a seat taken, or has kept it; null without one. */
+export const keptUntil = (files: readonly SeatFile[] | null): string | null =>
+  files?.findLast(({ releasedAt, replacedAt }) => releasedAt === null && replacedAt === null)?.endsAt ?? null
+
 export const isWithinYear = (moment: string, at: string): boolean =>
   Date.parse(at) - Date.parse(moment) < yearMs
 

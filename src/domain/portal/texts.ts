@@ -70,6 +70,10 @@ export const dayIn = (language: PortalLanguage, moment: string): string =>
     new Date(moment),
   )
 
+/** `12 November 2026 at 14:05 UTC`, as people of the language write it. */
+export const momentIn = (language: PortalLanguage, moment: string): string =>
+  `${new Intl.DateTimeFormat(languageTags[language], { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(new Date(moment))} UTC`
+
 /** `30 days`: a duration, as people of the language write it. */
 export const durationIn = (language: PortalLanguage, { count, unit }: Duration): string =>
   new Intl.NumberFormat(languageTags[language], { style: 'unit', unit, unitDisplay: 'long' }).format(count)

@@ -101,6 +101,14 @@ export const ProductSettings = z.strictObject({
       example: false,
     })
     .optional(),
+  showSeatHolders: z
+    .boolean()
+    .meta({
+      description:
+        'Whether a device that finds all floating seats taken is told the names of the devices that have them; absent means no',
+      example: false,
+    })
+    .optional(),
   leaseHolder: z
     .boolean()
     .meta({

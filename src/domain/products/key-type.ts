@@ -91,36 +91,67 @@ const seatSeconds = z
   .max(90 * 86_400)
 
 /** Seats that a device, a process or a person has only while it uses them. */
-export const FloatingSeats = z.strictObject({
-  seatSeconds: seatSeconds.meta({
-    description: 'How long a seat lasts after the last call of its device, in seconds',
-    example: 600,
-  }),
-  overdraft: z
-    .union([
-      z.strictObject({
-        seats: z
-          .int()
-          .min(1)
-          .max(100_000)
-          .meta({ description: 'How many seats above the limit', example: 2 }),
-      }),
-      z.strictObject({
-        share: z.number().gt(0).max(1).meta({ description: 'A share of the limit', example: 0.1 }),
-      }),
-    ])
-    .nullable()
-    .meta({
-      description:
-        'How many seats may be taken above the limit: a number, or a share of the limit, rounded down. null for none',
-      example: { share: 0.1 },
+export const FloatingSeats = z
+  .strictObject({
+    seatSeconds: seatSeconds.meta({
+      description: 'How long a seat lasts after the last call of its device, in seconds',
+      example: 600,
     }),
-  scope: z.enum(['device', 'process', 'user']).meta({
-    description:
-      'What takes a seat: a `device`; each `process`, such as of a render farm; or a `user`, on any number of devices',
-    example: 'device',
-  }),
-})
+    overdraft: z
+      .union([
+        z.strictObject({
+          seats: z
+            .int()
+            .min(1)
+            .max(100_000)
+            .meta({ description: 'How many seats above the limit', example: 2 }),
+        }),
+        z.strictObject({
+          share: z.number().gt(0).max(1).meta({ description: 'A share of the limit', example: 0.1 }),
+        }),
+      ])
+      .nullable()
+      .meta({
+        description:
+          'How many seats may be taken above the limit: a number, or a share of the limit, rounded down. null for none',
+        example: { share: 0.1 },
+      }),
+    scope: z.enum(['device', 'process', 'user']).meta({
+      description:
+        'What takes a seat: a `device`; each `process`, such as of a render farm; or a `user`, on any number of devices',
+      example: 'device',
+    }),
+    relays: z
+      .strictObject({
+        maxDays: z.int().min(1).max(366).meta({
+          description: 'How many days a relay may go on without renewal at most',
+          example: 30,
+        }),
+      })
+      .optional()
+      .meta({
+        description:
+          "Whether relays inside a customer's network may give out seats. Licenses follow their key type in this. Absent when not",
+        example: { maxDays: 30 },
+      }),
+    maxBorrowDays: z.int().min(1).max(366).optional().meta({
+      description:
+        'For how many days a device may borrow its seat, to go on without a network. Absent where seats cannot be borrowed',
+      example: 14,
+    }),
+    maxBorrowed: z.int().min(1).max(1000).optional().meta({
+      description: 'How many seats may be borrowed at once; with `maxBorrowDays`',
+      example: 3,
+    }),
+  })
+  .refine(
+    ({ maxBorrowDays, maxBorrowed }) => (maxBorrowDays === undefined) === (maxBorrowed === undefined),
+    'must have both of maxBorrowDays and maxBorrowed, or neither',
+  )
+  .refine(
+    ({ maxBorrowDays, scope }) => maxBorrowDays === undefined || scope === 'device',
+    'must have the scope device for seats that can be borrowed',
+  )
 export type FloatingSeats = z.infer<typeof FloatingSeats>
 
 /** A template of a license: the rules that a license copies when it is issued. */

@@ -30,6 +30,8 @@ export const eventsByName = [
   'license.updates_extended',
   'license.expiring',
   'license.renewal_failed',
+  'license.relay_forked',
+  'license.seats_exhausted',
 ] as const
 
 /** The events that can be delivered, in the order of the settings page. */

@@ -3,6 +3,7 @@ import { entitlementsFor, entitlementValuesFor } from '../../../projections/lice
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { graceUntilOf } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { relaySeats } from '../../domain/licenses/relay-seats.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { shownSeat } from '../../domain/licenses/seats.ts'
 import { licenseStatuses, statusAt } from '../../domain/licenses/status.ts'
@@ -45,6 +46,10 @@ const License = z.object({
   deviceLimit: z.int().nullable(),
   ...seatPolicyShape,
   seatsUsed: z.int(),
+  relaySeats: z.int().optional().meta({
+    description: 'How many seats relays take besides; absent when none',
+    example: 5,
+  }),
   entitlements: z.array(z.string()),
   entitlementValues: entitlementValuesOut.optional(),
   expiresAt: momentOut.nullable(),
@@ -127,11 +132,15 @@ export const licenseDetailOut = License.extend({
 }).meta({ id: 'LicenseDetail', description: 'A license with its devices' })
 
 /** What the events of a license alone decide. */
-export const licenseAloneOut = License.omit({ entitlements: true, entitlementValues: true }).meta({
+export const licenseAloneOut = License.omit({
+  entitlements: true,
+  entitlementValues: true,
+  relaySeats: true,
+}).meta({
   id: 'LicenseAfterEvent',
   description:
-    'A license right after an event, as `GET /v1/licenses` shows it, without `entitlements`: these follow from its key type ' +
-    'and its customer, and change without an event of the license',
+    'A license right after an event, as `GET /v1/licenses` shows it, without `entitlements` and `relaySeats`: these change without ' +
+    'an event of the license, with its key type, its customer and the time',
 })
 
 /** The public form of a license at this time. */
@@ -139,10 +148,16 @@ export function licenseView(entry: LicenseEntry, person: Person, now: string): z
   const view = licenseAloneView(entry.license, person.email, now)
   const entitlements = entitlementsFor(view.status, entry, now)
   const entitlementValues = entitlementValuesFor(entitlements, entry, now)
-  return { ...view, entitlements, ...(entitlementValues && { entitlementValues }) }
+  const taken = relaySeats(entry.license, now)
+  return {
+    ...view,
+    ...(taken > 0 && { relaySeats: taken }),
+    entitlements,
+    ...(entitlementValues && { entitlementValues }),
+  }
 }
 
-/** {@link licenseView} without the entitlements. */
+/** {@link licenseView} without what changes by itself. */
 export function licenseAloneView(
   license: IssuedLicense,
   email: string | null,

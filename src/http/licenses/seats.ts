@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { FloatingSeat } from '../../commands/devices/floating.ts'
+import { SeatsTaken } from '../../commands/devices/seats-taken.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { FloatingSeats } from '../../domain/products/key-type.ts'
 
@@ -33,6 +34,50 @@ export const seatShape = {
 /** @param id by which the device is called */
 export const seatShown = (id: string, floating: FloatingSeat | undefined) =>
   floating === undefined ? {} : { seat: { id, fence: floating.fence, ends_at: unixSeconds(floating.endsAt) } }
+
+/** What a refused taking of a floating seat says. */
+export const waitingShape = {
+  retry_after: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({
+      description:
+        'In how many seconds the first floating seat may be free: come again then. Only with `seat_limit_reached` of a license with ' +
+        'floating seats',
+      example: 240,
+    }),
+  waiting: z.int().min(1).optional().meta({
+    description:
+      'How many wait for a seat, this device included: those who were told to come again, and have not yet',
+    example: 3,
+  }),
+  holders: z
+    .array(
+      z.object({
+        name: z.string().meta({ description: 'The label of the device', example: 'MacBook' }),
+        since: z
+          .int()
+          .meta({ description: 'Since when it has its seat, in Unix seconds', example: 1_795_253_400 }),
+      }),
+    )
+    .optional()
+    .meta({
+      description:
+        'Who has the seats, the longest first and at most 20. Only where the product has `showSeatHolders`',
+    }),
+}
+
+/** What a taker is told that found no floating seat; nothing for any other refusal. */
+export function waitingShown(error: unknown) {
+  if (!(error instanceof SeatsTaken)) return {}
+  const { retryAfterSeconds, waiting, holders } = error.waiting
+  return {
+    retry_after: retryAfterSeconds,
+    waiting,
+    ...(holders && { holders: holders.map(({ name, since }) => ({ name, since: unixSeconds(since) })) }),
+  }
+}
 
 export const seatPolicy = z.enum(['device', 'floating']).meta({
   description:

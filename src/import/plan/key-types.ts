@@ -136,5 +136,6 @@ function newKeyType(
     price: null,
     sellInMultiples: policy?.sellInMultiples === true || maxQuantity > 1,
     maxQuantity: null,
+    ...(policy?.floatingSeats && { floatingSeats: policy.floatingSeats }),
   }
 }

@@ -6,6 +6,7 @@ import {
   type ForeignDevice,
   type ForeignLicense,
   type ForeignPolicy,
+  floatingFor,
   plainLicense,
   policyNamed,
   type Unusable,
@@ -85,13 +86,21 @@ function policyOf(template: Fields): ForeignPolicy {
     name: textOf(template.name) ?? template.id,
     seats: seatsOf(template),
     duration: isoDurationOf(textOf(template.subscriptionInterval)) ?? durationOf(wholeOf(template.validity)),
+    ...(isFloating(template) && { floatingSeats: leasesOf(template) }),
   }
 }
 
-/** A floating license limits its clients, any other its activations; 0 and below mean no limit. */
-function seatsOf({ type, allowedActivations, allowedFloatingClients }: Fields): number | null {
-  const isFloating = textOf(type)?.includes('floating') === true
-  const seats = wholeOf(isFloating ? allowedFloatingClients : allowedActivations)
+const isFloating = ({ type }: Fields): boolean => textOf(type)?.includes('floating') === true
+
+/** On a server of the customer. Its activations there are those of servers, which lend seats to clients. */
+const isOnPremise = ({ type }: Fields): boolean => textOf(type)?.includes('on-premise') === true
+
+const leasesOf = ({ leaseDuration, leasingStrategy }: Fields) =>
+  floatingFor(wholeOf(leaseDuration), leasingStrategy === 'per-instance' ? 'process' : 'device')
+
+/** A license on premise limits the clients of its servers, any other its activations; 0 and below mean no limit. */
+function seatsOf(fields: Fields): number | null {
+  const seats = wholeOf(isOnPremise(fields) ? fields.allowedFloatingClients : fields.allowedActivations)
   return seats === null || seats <= 0 ? null : seats
 }
 
@@ -133,9 +142,9 @@ function licenseOf(from: string, license: Fields, { pieces, shared }: Context): 
     updatesUntil,
     status: isSet(license.revoked) ? 'revoked' : isSet(license.suspended) ? 'suspended' : 'active',
     seats: seatsOf(license),
-    devices: dataOf(pieces, 'activations', Fields).map(deviceOf),
+    devices: isOnPremise(license) ? [] : dataOf(pieces, 'activations', Fields).map(deviceOf),
     metadata: metadataOf(license),
-    leftOut: [...leftOutOf(license), ...leftOutOfFlags(flags ?? [])],
+    leftOut: [...floatingLeftOut(license, shared), ...leftOutOf(license), ...leftOutOfFlags(flags ?? [])],
   }
 }
 
@@ -213,11 +222,25 @@ function metadataOf({ metadata, tags, notes }: Fields): Record<string, string> {
 
 const Meters = z.array(z.unknown()).catch([])
 
-function leftOutOf({ type, entitlementSetId, meterAttributes }: Fields): string[] {
+/** A license floats here as its key type does, and so as its template. */
+function floatingLeftOut(license: Fields, shared: Shared): string[] {
+  const template = Fields.safeParse(shared.get('templates', policyIdOf(license, shared)))
+  const floats = template.success && isFloating(template.data)
   return [
-    ...(textOf(type)?.includes('floating')
-      ? ['It is floating there; its devices keep their seats until they are freed.']
+    ...(isFloating(license) && !floats
+      ? ['It is floating there, unlike its template; its devices keep their seats until they are freed.']
       : []),
+    ...(floats && !isFloating(license)
+      ? ['It is not floating there, unlike its template; its seats float here.']
+      : []),
+    ...(isOnPremise(license)
+      ? ['Its activations are left out: they are of license servers, and the devices are not in the export.']
+      : []),
+  ]
+}
+
+function leftOutOf({ entitlementSetId, meterAttributes }: Fields): string[] {
+  return [
     ...(textOf(entitlementSetId) === null
       ? []
       : ['Its entitlement set is left out. Give its key type the entitlements.']),

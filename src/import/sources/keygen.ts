@@ -6,6 +6,7 @@ import {
   type ForeignDevice,
   type ForeignLicense,
   type ForeignPolicy,
+  floatingFor,
   plainLicense,
   policyNamed,
   type Unusable,
@@ -150,8 +151,15 @@ function policyOf({ id, attributes }: Resource, shared: Shared): ForeignPolicy {
     onExpiry: goesOn ? 'fallback' : 'expire',
     entitlements: codesOfPolicy(shared, id),
     sellInMultiples: false,
+    ...(isLeased(attributes) && {
+      floatingSeats: floatingFor(wholeOf(attributes.heartbeatDuration), 'device'),
+    }),
   }
 }
+
+/** Whether a machine of a floating license loses its place once its heartbeats stop. Without heartbeats it keeps it, as a device does here. */
+const isLeased = ({ floating, requireHeartbeat, heartbeatCullStrategy }: Resource['attributes']): boolean =>
+  isSet(floating) && isSet(requireHeartbeat) && heartbeatCullStrategy !== 'KEEP_DEAD'
 
 type Context = { pieces: readonly Piece[]; shared: Shared }
 
@@ -186,7 +194,7 @@ function licenseOf(from: string, license: Resource, { pieces, shared }: Context)
     seats: seatsOf(attributes, policy),
     devices: dataOf(pieces, 'machines', Resource).map((machine) => deviceOf(machine, shared)),
     metadata: { ...(licenseName !== null && { licenseName }), ...textFields(attributes.metadata) },
-    leftOut: limitsOf(attributes),
+    leftOut: [...limitsOf(attributes), ...leasingOf(policy)],
   }
 }
 
@@ -250,6 +258,13 @@ function componentsByMachine(shared: Shared): ReadonlyMap<string, ForeignCompone
   }
   indexes.set(shared, index)
   return index
+}
+
+/** Machines that are counted for each user of a license have no equal: users share its seats. */
+function leasingOf(policy: unknown): string[] {
+  const ofEachUser =
+    policy !== undefined && Resource.parse(policy).attributes.machineLeasingStrategy === 'PER_USER'
+  return ofEachUser ? ['Its limit of machines is for each user there; here all its users share it.'] : []
 }
 
 const otherLimits = { maxCores: 'cores', maxProcesses: 'processes', maxUses: 'uses', maxUsers: 'users' }

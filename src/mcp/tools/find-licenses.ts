@@ -89,6 +89,23 @@ export const findLicenseTools = [
     names: { licenseId: 'id' },
   }),
   tool({
+    name: 'read_floating_seats',
+    operation: 'readSeatsOfLicense',
+    title: 'Read how many floating seats of a license are in use',
+    description:
+      'Returns the most seats in use at once by minute, hour or day, the limit, and how often none was free. With `seats` also how ' +
+      'many takings so many seats would have refused: use it when somebody asks whether a customer needs more seats, or fewer. ' +
+      'A license whose devices keep their seats is refused.',
+    effect: 'reads',
+    input: {
+      licenseId,
+      from: time('The start, at most 400 days ago, or 31 with `seats`; defaults to 30 days ago').optional(),
+      to: time('The end; defaults to now').optional(),
+      seats: z.int().min(0).max(200_000).optional().describe('A number of seats to compare with'),
+    },
+    names: { licenseId: 'id' },
+  }),
+  tool({
     name: 'list_refused_calls',
     operation: 'listRefusals',
     ofOne: 'listRefusalsOfLicense',

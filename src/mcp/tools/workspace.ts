@@ -27,7 +27,7 @@ export const workspaceTools = [
     title: 'List the key types of a product',
     description:
       'Returns what a product sells: the term, its start and grace, the period of updates, device limit, license files ' +
-      '(`offlineFiles`), entitlements with their values, and price of each key type.',
+      '(`offlineFiles`), floating seats and relays (`floatingSeats`), entitlements with their values, and price of each key type.',
     effect: 'reads',
     input: { productId },
   }),

@@ -6,21 +6,45 @@ import { tokenField } from '../page.ts'
 import type { Visit } from '../visit.ts'
 
 /** Takes the text that the app made on a machine without a network. */
-export function fileFormView(
+export const fileFormView = (
   visit: Visit,
   licenseId: string,
-  { text, problem }: { text: string; problem?: PortalTextKey },
+  typed: { text: string; problem?: PortalTextKey },
+): Html =>
+  carriedForm(visit, `${visit.home}/licenses/${licenseId}`, {
+    ...typed,
+    action: 'file',
+    title: visit.say('fileTitle'),
+    lead: `${visit.say('filesLead')} ${visit.say('fileHold')}`,
+    label: visit.say('fileLabel'),
+    hint: visit.say('fileHow'),
+  })
+
+type CarriedForm = {
+  text: string
+  problem?: PortalTextKey
+  action: string
+  title: string
+  lead: string
+  label: string
+  hint: string
+}
+
+/** A form for a text that was carried here. @param path of the page to return to, under which the form is sent */
+export function carriedForm(
+  visit: Visit,
+  path: string,
+  { text, problem, action, title, lead, label, hint }: CarriedForm,
 ): Html {
-  const { say, home } = visit
-  const path = `${home}/licenses/${licenseId}`
+  const { say } = visit
   return html`<section class="narrow">
-    <h1>${say('fileTitle')}</h1>
-    <p class="lead">${say('filesLead')} ${say('fileHold')}</p>
-    <form class="sheet" method="post" action=${`${path}/file`}>
+    <h1>${title}</h1>
+    <p class="lead">${lead}</p>
+    <form class="sheet" method="post" action=${`${path}/${action}`}>
       ${tokenField(visit)}
       <div class="field">
-        <label for="request">${say('fileLabel')}</label>
-        <p class="soft" id="request-hint">${say('fileHow')}</p>
+        <label for="request">${label}</label>
+        <p class="soft" id="request-hint">${hint}</p>
         <textarea
           id="request"
           name="request"

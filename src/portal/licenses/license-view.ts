@@ -1,8 +1,9 @@
-import { dayIn } from '../../domain/portal/texts.ts'
+import { dayIn, momentIn } from '../../domain/portal/texts.ts'
 import { type EntitlementValues, valueNamed } from '../../domain/products/entitlement-values.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { amountIn, maskedAddress, maskedOrder, tokenField } from '../page.ts'
 import type { Visit } from '../visit.ts'
+import { relaysPart } from './relays-view.ts'
 import type { LicenseDetails, ShownDevice } from './shown.ts'
 import { facts, seatsOf, statusBadge, validityOf } from './view.ts'
 
@@ -37,6 +38,7 @@ export function licenseView(visit: Visit, details: LicenseDetails): Html {
       ])}
     </div>
     ${devices(visit, details)} ${keyActions(visit, details)} ${fileAction(visit, details)}
+    ${relaysPart(visit, details)}
     ${
       order &&
       html`<h2>${say('ordersTitle')}</h2>
@@ -55,7 +57,7 @@ export function licenseView(visit: Visit, details: LicenseDetails): Html {
 function devices(visit: Visit, { license, devices: seated, frees }: LicenseDetails): Content {
   const { say, home, language } = visit
   const path = `${home}/licenses/${license.licenseId}/devices`
-  return html`<h2>${say('devicesTitle')}</h2>
+  return html`<h2>${say(license.isFloating ? 'seatsTitle' : 'devicesTitle')}</h2>
     <div class="sheet">
       ${
         seated.length === 0
@@ -66,6 +68,7 @@ function devices(visit: Visit, { license, devices: seated, frees }: LicenseDetai
                   <div>
                     <p class="name">${device.name}</p>
                     <p class="soft">${timesOf(visit, device)}</p>
+                    ${device.endsAt !== null && html`<p class="soft">${say('seatUntil', { moment: momentIn(language, device.endsAt) })}</p>`}
                     ${device.heldUntil !== null && html`<p class="soft">${say('seatHeld', { date: dayIn(language, device.heldUntil) })}</p>`}
                     ${
                       device.reportedName !== device.name &&

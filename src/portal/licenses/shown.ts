@@ -4,18 +4,22 @@ import { listSeated } from '../../../projections/licenses/queries.ts'
 import { findMail } from '../../../projections/mails.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { allowFiles } from '../../commands/devices/files.ts'
+import { allowRelays } from '../../commands/devices/relays.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { freesLeft } from '../../domain/licenses/customer.ts'
 import { graceUntilAt } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { seatsOfRelay } from '../../domain/licenses/relay-seats.ts'
 import { liveFile } from '../../domain/licenses/seat-files.ts'
+import type { Seat } from '../../domain/licenses/seats.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { plainText } from '../../domain/plain-text.ts'
 import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import type { Duration } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
+import { readSeatEnds } from '../../seats/read-ends.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import type { PortalContext } from '../context.ts'
 import type { Customer } from '../visit.ts'
@@ -36,6 +40,7 @@ export type ShownLicense = {
   quantity: number
   seatsUsed: number
   deviceLimit: number | null
+  isFloating: boolean
   entitlements: readonly string[]
   entitlementValues: EntitlementValues
   createdAt: string
@@ -50,6 +55,8 @@ export type ShownDevice = {
   seenAt: string | null
   /** Until when its license file keeps the seat taken; null without one. */
   heldUntil: string | null
+  /** Until when a floating seat lasts without a call; null for others, and where it is not set yet. */
+  endsAt: string | null
 }
 
 type Order = { saleId: string; soldAt: string; amount: number; currency: string; test: boolean }
@@ -66,6 +73,9 @@ export type LicenseDetails = {
   mayReplaceKey: boolean
   /** Whether license files can be had here. */
   mayGetFiles: boolean
+  /** Whether relays can be had here, and those that take seats. */
+  mayHaveRelays: boolean
+  relays: { name: string; seats: number; endsAt: string; isCopied: boolean }[]
 }
 
 /** More seats than a person would look through. */
@@ -93,6 +103,7 @@ export async function shownLicense(
     quantity: license.quantity,
     seatsUsed: license.seatsUsed,
     deviceLimit: license.deviceLimit,
+    isFloating: license.floating !== null,
     entitlements,
     entitlementValues: entitlementValuesFor(entitlements, entry, now) ?? {},
     createdAt: license.createdAt,
@@ -116,6 +127,8 @@ export async function licenseDetails(
     order: await orderOf(ports, license, customer),
     maySendKey: isHolder && (await isSendable(ports, license)),
     mayGetFiles: (product?.settings.customerFiles ?? false) && (await allowFiles(ports, license)),
+    mayHaveRelays: (product?.settings.customerFiles ?? false) && (await allowRelays(ports, license)),
+    relays: relaysOf(license, momentOf(ports)),
     mayReplaceKey:
       isHolder &&
       license.revokedAt === null &&
@@ -124,22 +137,34 @@ export async function licenseDetails(
   }
 }
 
+const relaysOf = ({ relays }: IssuedLicense, now: string): LicenseDetails['relays'] =>
+  relays.flatMap((relay) => {
+    const seats = seatsOfRelay(relay, now)
+    const { name, endsAt, forkedAt } = relay
+    return seats === 0 ? [] : [{ name: plainText(name), seats, endsAt, isCopied: forkedAt !== null }]
+  })
+
 /** Whether the license is for this person, and not only linked to a customer that they are. */
 const isHeldBy = ({ holder }: IssuedLicense, { subjectId }: Pick<Customer, 'subjectId'>): boolean =>
   holder?.subjectId === subjectId && holder.email !== null
 
 async function devicesOf(
   ports: PortalContext['ports'],
-  { tenantId, licenseId }: IssuedLicense,
+  { tenantId, licenseId, floating }: IssuedLicense,
 ): Promise<ShownDevice[]> {
-  const seats = await listSeated(ports.db, licenseId, mostDevices)
+  const taken = await listSeated(ports.db, licenseId, mostDevices)
+  const ends = floating && (await readSeatEnds(ports.db, licenseId, taken))
+  const endOf = new Map(ends?.map(({ deviceId, endsAt }) => [deviceId, endsAt]))
+  const now = momentOf(ports)
+  // A borrowed seat is in use until its file ends.
+  const isInUse = ({ deviceId, files }: Seat) => endOf.has(deviceId) || liveFile(files, now) !== undefined
+  const seats = ends ? taken.filter(isInUse) : taken
   const telemetry = await readTelemetry(ports.db, licenseId)
   const given = await ports.subjects.openDeviceNames(
     tenantId,
     seats.map(({ givenName }) => givenName),
   )
-  const now = momentOf(ports)
-  return seats.map(({ instanceId, name, activatedAt, files }, index) => ({
+  return seats.map(({ deviceId, instanceId, name, activatedAt, files }, index) => ({
     instanceId,
     // Names in attributes and forms too, which the templates leave as they are.
     name: plainText(given[index] ?? name),
@@ -147,6 +172,7 @@ async function devicesOf(
     since: activatedAt,
     seenAt: telemetry.get(instanceId)?.seenAt ?? null,
     heldUntil: liveFile(files, now)?.endsAt ?? null,
+    endsAt: endOf.get(deviceId) ?? null,
   }))
 }
 

@@ -14,11 +14,12 @@ export type Judged<T> = { value: T } | { problem: Problem }
 
 /** Calls of the client interface, with their time limits and repetitions. */
 export type Calls = {
-  /** Sends a call up to three times, until `judge` finds a value in an answer or a problem that stays. */
+  /** Sends a call up to so many times, by default three, until `judge` finds a value in an answer or a problem that stays. */
   send<T>(
     name: CallName,
     body: object | undefined,
     judge: (answered: Answered) => Promise<Judged<T>>,
+    attempts?: number,
   ): Promise<Judged<T>>
   /** Fetches the published keys; only those whose `kid` is the hash of the key are returned. */
   keyset(): Promise<Facts['keys']>
@@ -27,7 +28,10 @@ export type Calls = {
 /** Of a client without a server. */
 export const noCalls: Calls = {
   send: async () => ({
-    problem: { code: 'no_server', message: 'this client has no license server: set baseUrl and sdkKey' },
+    problem: {
+      code: 'no_server',
+      message: 'this client has no license server: set baseUrl and sdkKey, or relays',
+    },
   }),
   keyset: async () => ({}),
 }
@@ -35,14 +39,14 @@ export const noCalls: Calls = {
 type Settings = {
   baseUrl: string
   place: Place
-  sdkKey: string
+  /** A relay does not ask for it. */
+  sdkKey: string | undefined
   clock: Clock
   fetch: Fetch
   random: () => number
   timeoutMs: number
 }
 
-const attempts = 3
 /** A server that asks for a longer pause is not waited for within a call. */
 const longestPauseMs = 10_000
 
@@ -60,7 +64,10 @@ export function createCalls({ baseUrl, place, sdkKey, clock, fetch, random, time
       {
         method: body ? 'POST' : 'GET',
         url: `${root}/${segment('productId', place.productId)}/${name}`,
-        headers: { 'x-service-sdk-key': sdkKey, ...(body && { 'content-type': 'application/json' }) },
+        headers: {
+          ...(sdkKey !== undefined && { 'x-service-sdk-key': sdkKey }),
+          ...(body && { 'content-type': 'application/json' }),
+        },
         ...(body && { body: JSON.stringify(body) }),
       },
       timeoutMs,
@@ -70,7 +77,7 @@ export function createCalls({ baseUrl, place, sdkKey, clock, fetch, random, time
   }
 
   return {
-    async send(name, body, judge) {
+    async send(name, body, judge, attempts = 3) {
       const wait = notBefore - clock.now()
       if (wait > 0) return { problem: pauseProblem(wait) }
       for (let attempt = 0; ; attempt++) {

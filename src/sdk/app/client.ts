@@ -1,7 +1,8 @@
 import type { EntitlementValue } from '../lease2.ts'
 import type { Listener } from './keeper.ts'
+import { borrow, deactivate, giveSeatBack } from './leaving.ts'
 import { type Carried, createRequest, giveBack, importText } from './offline/operations.ts'
-import { activate, deactivate, type Failure, type Ports, startTrial, validate } from './operations.ts'
+import { activate, type Failure, type Ports, startTrial, validate } from './operations.ts'
 import { type ClientOptions, portsOf } from './options.ts'
 import { createRefresh, type Outcome } from './refresh.ts'
 import { has, type State, value } from './states.ts'
@@ -13,6 +14,12 @@ export type Client = {
   validate(): Promise<Outcome>
   /** Gives the seat back and forgets the license. */
   deactivate(): Promise<Outcome>
+  /**
+   * Borrows the floating seat of this device for a time without a network. `deactivate` gives it back before its end, and without
+   * a network the text of `release`.
+   * @param seconds for how long; it may be less
+   */
+  borrow(seconds: number): Promise<Outcome>
   /** Starts the trial of this machine, also without a connection when its length is known. */
   startTrial(): Promise<Outcome>
   /**
@@ -39,6 +46,11 @@ export type Client = {
   /** Reads the storage, validates, and goes on validating in the background. @returns the state that was stored */
   start(): Promise<State>
   stop(): void
+  /**
+   * Stops, and gives a floating seat back for others to use; the license stays stored, and the next `start` takes a seat again.
+   * Call it when the app ends. A seat of another kind is kept.
+   */
+  close(): Promise<Outcome>
 }
 
 /**
@@ -72,7 +84,7 @@ export function createClient(options: ClientOptions): Client {
     clock,
     random,
     keeper,
-    validate: options.baseUrl === undefined ? undefined : validateOnce,
+    validate: options.baseUrl === undefined && options.relays === undefined ? undefined : validateOnce,
     everySeconds: options.refreshSeconds ?? 43_200,
   })
 
@@ -80,6 +92,7 @@ export function createClient(options: ClientOptions): Client {
     activate: (licenseKey) => run((given) => activate(given, licenseKey)),
     validate: validateOnce,
     deactivate: () => run(deactivate),
+    borrow: (seconds) => run((given) => borrow(given, seconds)),
     startTrial: () => run(startTrial),
     createOfflineRequest: (licenseKey) => asked((given) => createRequest(given, licenseKey)),
     importLicense: (text) => run((given) => importText(given, text)),
@@ -96,6 +109,10 @@ export function createClient(options: ClientOptions): Client {
       return keeper.state()
     },
     stop: () => refresh.stop(),
+    async close() {
+      refresh.stop()
+      return run(giveSeatBack)
+    },
   }
 }
 

@@ -16,7 +16,16 @@ export type HeldLicense = {
   graceUntil?: number | undefined
   /** Why the server gave no newer lease to a build. */
   notCovered?: NotCovered | undefined
+  /** Of a floating seat, as the server said beside the lease, which ends with the seat. */
+  seat?: HeldSeat | undefined
+  /** The address of the relay that gave the seat; undefined for the vendor's server. */
+  relay?: string | undefined
+  /** The floating seat was given back, and the next start takes one again. */
+  isAway?: boolean | undefined
 }
+
+/** The fence tells a seat from the one that the device takes after it. */
+export type HeldSeat = { fence: number }
 
 export type HeldSettings = {
   freeTierEnabled: boolean
@@ -111,7 +120,7 @@ const keysFrom = (value: unknown): Facts['keys'] =>
 
 function licenseFrom(value: unknown, place: Place, keys: Facts['keys']): HeldLicense | undefined {
   if (!isRecord(value) || !isField(value.key) || !isField(value.instanceId)) return undefined
-  const { key, instanceId, proof, expiresAt, graceUntil } = value
+  const { key, instanceId, proof, expiresAt, graceUntil, relay } = value
   const verified = verifyProof(proof, { ...place, licenseKeyHash: licenseKeyHash(key), instanceId }, keys)
   return {
     key,
@@ -120,8 +129,15 @@ function licenseFrom(value: unknown, place: Place, keys: Facts['keys']): HeldLic
     expiresAt: isSeconds(expiresAt) ? expiresAt : null,
     graceUntil: isSeconds(graceUntil) ? graceUntil : undefined,
     notCovered: notCoveredFrom(value.notCovered),
+    seat: seatFrom(value.seat),
+    relay: isField(relay) ? relay : undefined,
+    isAway: value.isAway === true || undefined,
   }
 }
+
+/** The floating seat in an answer or in what was stored; undefined for a seat that lasts until it is given back. */
+export const seatFrom = (value: unknown): HeldSeat | undefined =>
+  isRecord(value) && isSeconds(value.fence) ? { fence: value.fence } : undefined
 
 /** A trial length that was signed is taken from its signed answer, not from what stands beside it. */
 function settingsFrom(value: unknown, place: Place, keys: Facts['keys']): HeldSettings | undefined {

@@ -1,16 +1,18 @@
 import { isRecord, type Place } from '../keyset.ts'
-import type { Calls, Judged } from './calls.ts'
-import type { Facts } from './facts.ts'
+import type { Judged } from './calls.ts'
+import type { Facts, HeldLicense } from './facts.ts'
 import type { Identity } from './identity.ts'
 import type { Keeper } from './keeper.ts'
 import { fileIn } from './offline/facts.ts'
-import { type Problem, problemOf } from './problem.ts'
+import { isPassing, type Problem, problemOf } from './problem.ts'
+import { isRefusal } from './proof.ts'
 import type { Answered } from './request.ts'
-import { leave, type Taken, takeNotCovered, takeProof, takeSettings, takeTrial } from './take.ts'
+import type { Server, Servers } from './servers.ts'
+import { type Taken, takeNotCovered, takeProof, takeSettings, takeTrial } from './take.ts'
 import { notCoveredIn } from './updates.ts'
 
 export type Ports = {
-  calls: Calls
+  servers: Servers
   keeper: Keeper
   place: Place
   enforceSettings: boolean
@@ -20,13 +22,16 @@ export type Ports = {
   build: { app_built_at: number | undefined; app_channel: string | undefined }
   identity: Identity
   deviceName: string | undefined
+  /** Who uses the app, where seats are of users. */
+  userId: string | undefined
   defaultTrialDays: number | undefined
 }
 
 /** `undefined` when it worked. */
 export type Failure = Problem | undefined
 
-const failureOf = (judged: Judged<unknown>): Failure => ('problem' in judged ? judged.problem : undefined)
+export const failureOf = (judged: Judged<unknown>): Failure =>
+  'problem' in judged ? judged.problem : undefined
 
 /** A success or a signed refusal that does not verify, or is older than what is held. */
 const notGenuine = (answered: Answered): Problem =>
@@ -51,75 +56,111 @@ function saidOf({ identity, telemetry, build }: Ports) {
   }
 }
 
-/** Takes a seat for this device, with a key that a person has typed. */
+/**
+ * Takes a seat for this device, with a key that a person has typed: at the first of the servers in their order that gives one.
+ */
 export async function activate(ports: Ports, key: string): Promise<Failure> {
-  const { calls, keeper } = ports
-  const facts = await keeper.load()
+  const { keeper, servers } = ports
+  const order = await servers.inOrder()
+  let failure: Failure
+  for (const [index, server] of order.entries()) {
+    // A relay that does not answer is not waited for while there is another server.
+    const attempts = index + 1 < order.length ? 1 : undefined
+    const failed = await activateAt(ports, server, key, {}, attempts)
+    if (!failed) {
+      keeper.reached(true)
+      return undefined
+    }
+    // What a license says counts more than that a server cannot be reached.
+    failure = failure && !isPassing(failure) && isPassing(failed) ? failure : failed
+  }
+  keeper.reached(failure !== undefined && isAnswer(failure))
+  return failure
+}
+
+/**
+ * Takes a seat at one server.
+ * @param more what else is asked for
+ * @param also takes what else was answered, before the lease; a problem if it cannot be taken
+ */
+export async function activateAt(
+  ports: Ports,
+  { relay, calls }: Server,
+  key: string,
+  more: object = {},
+  attempts?: number,
+  also: (body: Record<string, unknown>) => Promise<Failure> = async () => undefined,
+): Promise<Failure> {
+  const facts = await ports.keeper.load()
+  const { license } = facts
   const body = {
     license_key: key,
     instance_name: nameOf(ports, facts),
     free_tier_instance_id: facts.installId,
-    instance_id: facts.license?.instanceId,
+    // Each server knows its own.
+    instance_id: license?.relay === relay ? license?.instanceId : undefined,
+    user_id: ports.userId,
     ...saidOf(ports),
+    ...more,
   }
-  const judged = await calls.send('activate', body, async (answered) => {
+  const judge = async (answered: Answered): Promise<Judged<true>> => {
     const instanceId = isRecord(answered.body) ? answered.body.instance_id : undefined
     if (answered.status !== 200 || typeof instanceId !== 'string') return { problem: notGenuine(answered) }
-    const taken = await take(ports, answered, { key, instanceId })
-    return taken ? { value: true } : { problem: notGenuine(answered) }
-  })
-  keeper.reached(!('problem' in judged) || isAnswer(judged.problem))
-  return failureOf(judged)
+    const taken = await take(ports, answered, { key, instanceId, relay })
+    if (!taken) return { problem: notGenuine(answered) }
+    const problem = isRecord(answered.body) ? await also(answered.body) : undefined
+    return problem ? { problem } : { value: true }
+  }
+  return failureOf(await calls.send('activate', body, judge, attempts))
 }
 
-/** Asks for a newer lease; without a license, for the settings and the trial. */
+/**
+ * Asks for a newer lease; without a license, for the settings and the trial. A floating seat that is gone is taken anew, also at
+ * another server when the one that gave it is out of reach.
+ */
 export async function validate(ports: Ports): Promise<Failure> {
-  const { calls, keeper } = ports
+  const { keeper, servers } = ports
   const { license } = await keeper.load()
   if (!license) return report(ports)
+  if (license.isAway) return activate(ports, license.key)
   const body = {
     license_key: license.key,
     instance_id: license.instanceId,
+    fence: license.seat?.fence,
     ...saidOf(ports),
   }
-  const judged = await calls.send('validate', body, async (answered) => {
+  let gone: Answered | undefined
+  const judged = await servers.that(license).send('validate', body, async (answered) => {
+    if (license.seat && hasLostSeat(answered)) {
+      gone = answered
+      return { problem: problemOf(answered) }
+    }
     const taken = await take(ports, answered, license)
     if (taken) return { value: true }
     if (notCoveredIn(answered.body)) await keeper.change((facts) => takeNotCovered(facts, answered.body))
     return { problem: notGenuine(answered) }
   })
-  // Also a license that the server does not know keeps its lease until the end: only a signed refusal ends it.
-  keeper.reached(!('problem' in judged))
-  return failureOf(judged)
-}
-
-/** Gives the seat back, and forgets the license. */
-export async function deactivate(ports: Ports): Promise<Failure> {
-  const { calls, keeper } = ports
-  const { license, offline } = await keeper.load()
-  const file = fileIn(offline)
-  if (file && file.instanceId === (license ?? file).instanceId && keeper.now() <= file.expiresAt) {
-    return { code: 'has_file', message: 'the device has a license file; give it back with release' }
-  }
-  if (!license) return { code: 'no_license', message: 'there is no license to deactivate' }
-  const body = { license_key: license.key, instance_id: license.instanceId }
-  const judged = await calls.send('deactivate', body, async (answered) => {
-    const done = answered.status === 200 && isRecord(answered.body) && answered.body.deactivated === true
-    return done || hasNoSeat(answered) ? { value: true } : { problem: problemOf(answered) }
-  })
   const failure = failureOf(judged)
-  if (!failure) await keeper.change((facts) => leave(facts, license.instanceId))
+  if (license.seat && (gone || isOutOfReach(ports, license, failure))) {
+    const failed = await activate(ports, license.key)
+    // Only now: an app that gets the next seat at once has never been without one.
+    if (failed && gone && 'until' in keeper.state()) await take(ports, gone, license)
+    return failed
+  }
+  // Also a license that the server does not know keeps its lease until the end: only a signed refusal ends it.
+  keeper.reached(!failure)
   return failure
 }
 
-/** The seat does not exist any more, or never did. Without a reason, 422 means that it must not be freed. */
-const hasNoSeat = ({ status, body }: Answered): boolean =>
-  isRecord(body) &&
-  typeof body.error === 'string' &&
-  ((status === 422 && body.reason !== undefined) || (status === 404 && isOfLicense(body)))
+const hasLostSeat = ({ status, body }: Answered): boolean =>
+  status === 422 && isRecord(body) && (body.reason === 'seat_lost' || body.reason === 'inactive')
 
-const isOfLicense = ({ error, reason }: Record<string, unknown>): boolean =>
-  reason === 'not_found' || error === 'instance not found'
+/** A relay that is out of reach is given up when its lease is nearly over; it keeps the seat until then. */
+function isOutOfReach({ keeper }: Ports, { relay, proof }: HeldLicense, failure: Failure): boolean {
+  if (relay === undefined || !failure || !isPassing(failure) || !proof || isRefusal(proof)) return false
+  const { issuedAt, expiresAt } = proof
+  return expiresAt - keeper.now() < (expiresAt - issuedAt) / 3
+}
 
 /** Starts the trial of this machine. It begins at once, and the server is told as soon as it can be reached. */
 export async function startTrial(ports: Ports): Promise<Failure> {
@@ -140,7 +181,7 @@ export async function startTrial(ports: Ports): Promise<Failure> {
 
 /** Reports an install without a license, and takes the settings and the trial. */
 async function report(ports: Ports): Promise<Failure> {
-  const { calls, keeper, telemetry } = ports
+  const { servers, keeper, telemetry } = ports
   const { installId, trial } = await keeper.load()
   const { status } = keeper.state()
   // Only a trial or a free tier is reported; before that the app only asks for its settings.
@@ -155,7 +196,7 @@ async function report(ports: Ports): Promise<Failure> {
           ...telemetry,
         }
       : undefined
-  const judged = await calls.send(body ? 'keyless' : 'config', body, async (answered) => {
+  const judged = await servers.vendor.send(body ? 'keyless' : 'config', body, async (answered) => {
     const genuine = answered.status === 200 && (await takeSettingsOf(ports, answered))
     if (!genuine) return { problem: notGenuine(answered) }
     if (body) await keeper.change((facts) => takeTrial(facts, answered.body))
@@ -169,7 +210,7 @@ async function report(ports: Ports): Promise<Failure> {
 async function take(
   ports: Ports,
   answered: Answered,
-  held: { key: string; instanceId: string },
+  held: Pick<HeldLicense, 'key' | 'instanceId' | 'relay'>,
 ): Promise<boolean> {
   const as = await takeSigned(ports, (facts, now) => takeProof(facts, answered.body, held, ports.place, now))
   if (!isNew(as)) return false
@@ -205,9 +246,9 @@ export async function takeSigned<Doubt extends string>(
   return as === 'unknown_key' && (await fetchKeys(ports)) ? attempt() : as
 }
 
-/** Adds the published keys to the known ones. @returns whether there are any */
-async function fetchKeys({ calls, keeper }: Ports): Promise<boolean> {
-  const fetched = await calls.keyset()
+/** Adds the keys that the vendor's server has published to the known ones. @returns whether there are any */
+async function fetchKeys({ servers, keeper }: Ports): Promise<boolean> {
+  const fetched = await servers.vendor.keyset()
   if (Object.keys(fetched).length === 0) return false
   await keeper.change((facts) => ({ ...facts, keys: { ...facts.keys, ...fetched } }))
   return true

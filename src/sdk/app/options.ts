@@ -4,6 +4,7 @@ import { createIdentity, type Identify } from './identity.ts'
 import { createKeeper } from './keeper.ts'
 import type { Ports } from './operations.ts'
 import { type Clock, type Fetch, type Storage, systemClock } from './ports.ts'
+import { createServers, type Relays } from './servers.ts'
 import { builtAtFrom } from './updates.ts'
 import { sdkVersion } from './version.ts'
 
@@ -44,6 +45,13 @@ export type ClientOptions = Place &
      * it, as in browsers, a device is recognized by what is in its storage.
      */
     identity?: Identify
+    /**
+     * Relays of the customer's network, which give seats before the vendor's server is asked: their addresses in order, or what
+     * finds them, such as `findRelays` of `keyledger/client/node`. Keys are never taken from a relay: without `baseUrl`, ship them.
+     */
+    relays?: Relays
+    /** Who uses the app, by a stable id: for licenses whose seats are of users. */
+    userId?: string
     /** The app's own hash of an id of the machine, in place of the one in `identity`: 16 to 128 of `A–Z a–z 0–9 + / = _ -`. */
     machineHash?: string
     /** The length of a trial where the server has never named one. */
@@ -72,11 +80,11 @@ export function portsOf(options: ClientOptions) {
   const identity = createIdentity(place, options)
   const builtAt = builtAtFrom(options.appBuiltAt)
   const circumstances = () => ({ defaultTrialDays, builtAt, device: identity.device() })
+  const callsTo = (address: string) =>
+    createCalls({ baseUrl: address, place, sdkKey, clock, fetch, random, timeoutMs })
+  const vendor = baseUrl === undefined ? undefined : callsTo(baseUrl)
   const ports: Ports = {
-    calls:
-      baseUrl === undefined
-        ? noCalls
-        : createCalls({ baseUrl, place, sdkKey, clock, fetch, random, timeoutMs }),
+    servers: createServers(vendor, noCalls, options.relays ?? [], callsTo),
     keeper: createKeeper({ place, storage, clock, keys, circumstances, onStorageError }),
     place,
     enforceSettings: options.enforceSettings ?? false,
@@ -84,6 +92,7 @@ export function portsOf(options: ClientOptions) {
     build: { app_built_at: builtAt, app_channel: options.appChannel },
     identity,
     deviceName: options.deviceName,
+    userId: options.userId,
     defaultTrialDays,
   }
   return { ports, clock, random }

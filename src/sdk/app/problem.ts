@@ -1,4 +1,4 @@
-import { isRecord } from '../keyset.ts'
+import { isRecord, isSeconds } from '../keyset.ts'
 import type { FileDoubt } from './offline/take.ts'
 import type { Clock } from './ports.ts'
 import type { Answered } from './request.ts'
@@ -38,6 +38,10 @@ type RefusedCode =
   | 'reminted'
   | 'inactive'
   | 'seat_limit_reached'
+  /** The floating seat ran out, or its device has taken another since. */
+  | 'seat_lost'
+  /** No more seats may be borrowed. */
+  | 'borrow_limit_reached'
   | 'plan_limit'
   | 'refused'
 
@@ -48,6 +52,8 @@ export type Problem = {
   retryAfterMs?: number | undefined
   /** With `build_not_covered`, as the server has said it. */
   notCovered?: NotCovered | undefined
+  /** With `seat_limit_reached` of a license with floating seats: how many wait for one, this device with them. */
+  waiting?: number | undefined
 }
 
 const refusedCodes: Readonly<Record<RefusedCode, true>> = {
@@ -59,6 +65,8 @@ const refusedCodes: Readonly<Record<RefusedCode, true>> = {
   reminted: true,
   inactive: true,
   seat_limit_reached: true,
+  seat_lost: true,
+  borrow_limit_reached: true,
   plan_limit: true,
   refused: true,
 }
@@ -73,7 +81,9 @@ export const isPassing = ({ code }: Problem): boolean =>
 /** The problem that an answer without success stands for. */
 export function problemOf(answered: Answered | undefined): Problem {
   if (!answered) return { code: 'offline', message: 'the license server did not answer in time' }
-  const { status, body, retryAfterMs } = answered
+  const { status, body } = answered
+  const { retry_after: retryAfter, waiting } = isRecord(body) ? body : {}
+  const retryAfterMs = answered.retryAfterMs ?? (isSeconds(retryAfter) ? retryAfter * 1000 : undefined)
   const reason = isRecord(body) && typeof body.error === 'string' ? body.error : undefined
   const notCovered = notCoveredIn(body)
   const of = (code: ProblemCode, message = reason ?? `the license server answered ${status}`): Problem => ({
@@ -81,6 +91,7 @@ export function problemOf(answered: Answered | undefined): Problem {
     message,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(code === 'build_not_covered' && { notCovered }),
+    ...(code === 'seat_limit_reached' && typeof waiting === 'number' && { waiting }),
   })
   if (status === 429) return of('rate_limited')
   if (status >= 500) return of('unavailable')

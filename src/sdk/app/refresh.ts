@@ -27,13 +27,24 @@ export function createRefresh({ clock, random, keeper, validate, everySeconds }:
     const isAnswered = outcome.ok || outcome.problem.code === 'build_not_covered'
     const waitMs = isAnswered
       ? pauseOf(outcome.state) * (0.9 + 0.2 * random())
-      : (outcome.problem.retryAfterMs ?? 0) + 1000 + fullJitter(failures, 60_000, 3_600_000, random)
+      : pauseAfter(outcome.problem, outcome.state, failures)
     timers.refresh = clock.after(waitMs, () => void validateAgain(run, isAnswered ? 0 : failures + 1), true)
   }
   const pauseOf = (state: State): number => {
     const isLeased = 'until' in state && 'entitlements' in state
     const seconds = isLeased ? Math.min(everySeconds, (state.until - keeper.now()) / 2) : everySeconds
     return Math.max(30, seconds) * 1000
+  }
+  const pauseAfter = ({ code, retryAfterMs = 0 }: Problem, state: State, failures: number): number => {
+    // Who waits for a floating seat comes back when the next one ends.
+    if (code === 'seat_limit_reached' && retryAfterMs > 0) return retryAfterMs * (1 + 0.2 * random())
+    // A lease that is nearly over, as one of a floating seat soon is, gets some more attempts before its end.
+    const leftMs =
+      'until' in state && 'entitlements' in state
+        ? (state.until - keeper.now()) * 1000
+        : Number.POSITIVE_INFINITY
+    const most = Math.max(5000, leftMs / 4)
+    return retryAfterMs + Math.min(most, 1000 + fullJitter(failures, 60_000, 3_600_000, random))
   }
   function watch(run: number): void {
     if (run !== running) return

@@ -1,7 +1,7 @@
 import { isRecord, isSeconds, type Place } from '../keyset.ts'
 import { licenseKeyHash } from '../license-key.ts'
 import { verifySettings } from '../settings.ts'
-import type { Facts, HeldLicense, HeldSettings } from './facts.ts'
+import { type Facts, type HeldLicense, type HeldSettings, seatFrom } from './facts.ts'
 import { takesAway } from './held.ts'
 import { fileIn } from './offline/facts.ts'
 import { type Doubt, isRefusal, type Proof, verifyProof } from './proof.ts'
@@ -11,7 +11,7 @@ import { notCoveredIn } from './updates.ts'
 /** What became of an answer: `fresh` and `same` show that the server was reached, `stale` is an older answer. */
 export type Taken = { facts: Facts; as: 'fresh' | 'same' | 'stale' }
 
-type Held = Pick<HeldLicense, 'key' | 'instanceId'>
+type Held = Pick<HeldLicense, 'key' | 'instanceId' | 'relay'>
 
 /**
  * Takes the lease or the refusal of an answer, if it is genuine and newer than what is held.
@@ -20,7 +20,7 @@ type Held = Pick<HeldLicense, 'key' | 'instanceId'>
 export function takeProof(
   facts: Facts,
   answer: unknown,
-  { key, instanceId }: Held,
+  { key, instanceId, relay }: Held,
   place: Place,
   now: number,
 ): Taken | { doubt: Doubt } {
@@ -35,7 +35,9 @@ export function takeProof(
   if (as !== 'fresh') return { facts, as }
   const expiresAt = isSeconds(body.license_expires_at) ? body.license_expires_at : null
   const graceUntil = isSeconds(body.grace_until) ? body.grace_until : undefined
-  const license = { key, instanceId, proof, expiresAt, graceUntil }
+  // Who was refused still had a floating seat, and may take another.
+  const seat = seatFrom(body.seat) ?? (isRefusal(proof) ? held?.seat : undefined)
+  const license = { key, instanceId, proof, expiresAt, graceUntil, seat, relay }
   const signedAt = Math.max(facts.signedAt, proof.issuedAt)
   const isLater = !isRefusal(proof) && proof.issuedAt > (held?.proof?.issuedAt ?? -1)
   const seen = Math.max(proof.issuedAt, now, isLater ? 0 : facts.seen)
@@ -140,6 +142,14 @@ export function takeTrial(facts: Facts, answer: unknown): Facts {
 /** Notes the time of the device's clock, so that setting it back is noticed. */
 export const notice = (facts: Facts, now: number): Facts =>
   now > facts.seen ? { ...facts, seen: now } : facts
+
+/** Notes that the floating seat is given back: its lease does not count any more, and the license stays. */
+export const withoutSeat = (facts: Facts): Facts => {
+  const { license } = facts
+  return license
+    ? { ...facts, license: { ...license, proof: undefined, seat: undefined, isAway: true } }
+    : facts
+}
 
 /** Gives an instance up: neither a lease nor a file for it counts any more. */
 export function leave(facts: Facts, instanceId: string): Facts {

@@ -1,5 +1,9 @@
-/** For the app client in Node and Electron: keeps what the app has to remember in a file, and identifies the device. */
+/**
+ * For the app client in Node and Electron: keeps what the app has to remember in a file, identifies the device, and finds the
+ * relays of its network.
+ */
 export { fileStorage } from './file-storage.ts'
+export { findRelays, type Network } from './find-relays.ts'
 export { identifyDevice } from './identify-device.ts'
 export { isShared, sharedPatterns, sharedValues } from './shared-values.ts'
 export type { System } from './system.ts'

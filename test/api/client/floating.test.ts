@@ -2,66 +2,15 @@
  * Guarantee: a floating seat is its device's only until its end. From then on it is another's, and no call of the first device,
  * however late, keeps it alive or gives it back.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { countSeatedDevices } from '../../../projections/licenses/active-devices.ts'
 import { planLimits } from '../../../src/domain/tenants/tenant.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
-import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
+import { makeTenant } from '../../harness/api.ts'
 import { makeProduct, mint } from '../../http/samples.ts'
+import { floating, floatingShop, Seat } from './floating-shop.ts'
 
-let api: TestApi
-let tenant: TestTenant
-let app: App
-const floating = (more: object = {}) => ({
-  seatPolicy: 'floating',
-  floatingSeats: { seatSeconds: 600, overdraft: null, scope: 'device', ...more },
-})
-beforeAll(async () => {
-  api = await openTestApi()
-  tenant = await makeTenant(api.ledger)
-  const { tenantId, token } = tenant
-  await makeProduct(api.ask, token, 'editor', {
-    keyTypes: [
-      { name: 'One', deviceLimit: 1, ...floating() },
-      { name: 'Over', deviceLimit: 1, ...floating({ overdraft: { seats: 1 } }) },
-      { name: 'Users', deviceLimit: 1, ...floating({ scope: 'user' }) },
-      { name: 'Farm', deviceLimit: 2, ...floating({ scope: 'process' }) },
-      { name: 'Kept', deviceLimit: 1 },
-    ],
-  })
-  app = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
-})
-afterAll(() => api.close())
-// Seats end by the clock of the database, leases by that of the process.
-beforeEach(() => api.ledger.clock.set(new Date().toISOString()))
-
-const make = (keyTypeId: string) => mint(api.ask, tenant.token, 'editor', { keyTypeId })
-
-/** Ends the time of all seats of a license, while processes run. */
-async function runOut(licenseId: string) {
-  const { db } = api.ledger
-  await db.query('update usage.seats_kept set kept_at = clock_timestamp()')
-  await db.query(
-    `update usage.seat_ends set ends_at = clock_timestamp() - interval '1 second' where license_id = $1`,
-    [licenseId],
-  )
-}
-
-const Seat = z.strictObject({ id: z.string(), fence: z.int(), ends_at: z.int() })
-const Taken = z.looseObject({ instance_id: z.string(), seat: Seat })
-const machine = (name: string) => ({ machine_hash: `machine-${name}`.padEnd(16, '-') })
-
-const activate = (licenseKey: string, name: string, more: object = machine(name)) =>
-  app.post('activate', { license_key: licenseKey, instance_name: name, ...more })
-async function take(licenseKey: string, name: string, more?: object) {
-  const { body } = await activate(licenseKey, name, more)
-  return Taken.parse(body)
-}
-const validate = (licenseKey: string, instanceId: string, more: object = {}) =>
-  app.post('validate', { license_key: licenseKey, instance_id: instanceId, ...more })
-const deactivate = (licenseKey: string, instanceId: string, more: object = {}) =>
-  app.post('deactivate', { license_key: licenseKey, instance_id: instanceId, ...more })
+const { activate, api, call, deactivate, make, runOut, take, tenant, validate } = floatingShop()
 
 describe('an app', () => {
   test('takes a seat, keeps it, and finds it full for others until the limit with its overdraft', async () => {
@@ -120,10 +69,10 @@ describe('an app', () => {
 
   test('has a seat for each process of one machine', async () => {
     const { licenseKey } = await make('farm')
-    const first = await take(licenseKey, 'node', machine('node'))
-    const second = await take(licenseKey, 'node', machine('node'))
+    const first = await take(licenseKey, 'node')
+    const second = await take(licenseKey, 'node')
     expect(second.instance_id).not.toBe(first.instance_id)
-    expect((await activate(licenseKey, 'node', machine('node'))).status).toBe(422)
+    expect((await activate(licenseKey, 'node')).status).toBe(422)
   })
 
   test('gets a lease that ends with its seat', async () => {
@@ -145,12 +94,6 @@ describe('an app', () => {
 })
 
 describe('a server', () => {
-  const call = (name: string, licenseKey: string, device: string, more: object = {}) =>
-    api.ask('POST', `/v1/licenses/${name}`, {
-      token: tenant.token,
-      body: { product_id: 'editor', license_key: licenseKey, device_id: device, ...more },
-    })
-
   test('takes, keeps and gives back a seat of its device', async () => {
     const { licenseKey } = await make('one')
     expect(await call('activate', licenseKey, 'a')).toMatchObject({
@@ -187,7 +130,7 @@ describe('a server', () => {
 
   test('validates again before half of the time of the seat is over', async () => {
     const { licenseKey } = await make('one')
-    const now = Math.floor(api.ledger.clock.now().getTime() / 1000)
+    const now = Math.floor(api().ledger.clock.now().getTime() / 1000)
     for (const name of ['activate', 'validate'])
       expect(await call(name, licenseKey, 'a')).toMatchObject({ body: { revalidate_after: now + 300 } })
   })
@@ -200,34 +143,34 @@ describe('a server', () => {
 })
 
 test('a device takes the place of one that ran out also where the plan has no place left', async () => {
-  const { tenantId, token } = await makeTenant(api.ledger, 'free')
-  const productId = await makeProduct(api.ask, token, 'small', {
+  const { tenantId, token } = await makeTenant(api().ledger, 'free')
+  const productId = await makeProduct(api().ask, token, 'small', {
     keyTypes: [
       { name: 'One', deviceLimit: 1, ...floating() },
       { name: 'Many', deviceLimit: null },
     ],
   })
-  const call = (license: { licenseKey: string }, device: string) =>
-    api.ask('POST', '/v1/licenses/activate', {
+  const activateOn = (license: { licenseKey: string }, device: string) =>
+    api().ask('POST', '/v1/licenses/activate', {
       token,
       body: { product_id: productId, license_key: license.licenseKey, device_id: device },
     })
-  const shared = await mint(api.ask, token, productId, { keyTypeId: 'one' })
-  const many = await mint(api.ask, token, productId, { keyTypeId: 'many' })
+  const shared = await mint(api().ask, token, productId, { keyTypeId: 'one' })
+  const many = await mint(api().ask, token, productId, { keyTypeId: 'many' })
   const most = planLimits.free.activeDevices
-  expect(await call(shared, 'a')).toMatchObject({ body: { activated: true } })
-  await Promise.all(Array.from({ length: most - 1 }, (_, device) => call(many, `device-${device}`)))
-  expect(await countSeatedDevices(api.ledger.db, tenantId)).toBe(most)
-  expect(await call(many, 'another')).toMatchObject({ body: { status: 'plan_limit' } })
+  expect(await activateOn(shared, 'a')).toMatchObject({ body: { activated: true } })
+  await Promise.all(Array.from({ length: most - 1 }, (_, device) => activateOn(many, `device-${device}`)))
+  expect(await countSeatedDevices(api().ledger.db, tenantId)).toBe(most)
+  expect(await activateOn(many, 'another')).toMatchObject({ body: { status: 'plan_limit' } })
   await runOut(shared.id)
-  expect(await call(shared, 'b')).toMatchObject({ body: { activated: true, seat: { fence: 2 } } })
-  expect(await countSeatedDevices(api.ledger.db, tenantId)).toBe(most)
+  expect(await activateOn(shared, 'b')).toMatchObject({ body: { activated: true, seat: { fence: 2 } } })
+  expect(await countSeatedDevices(api().ledger.db, tenantId)).toBe(most)
 })
 
 describe('a vendor', () => {
   const keyTypes = '/v1/products/editor/key-types'
   const send = (method: 'POST' | 'PATCH' | 'GET', path: string, body?: object) =>
-    api.ask(method, path, { token: tenant.token, ...(body && { body }) })
+    api().ask(method, path, { token: tenant().token, ...(body && { body }) })
 
   test('sees how seats float on the key type and on its licenses, which keep it', async () => {
     const made = await send('POST', keyTypes, { name: 'Changing', deviceLimit: 1, ...floating() })

@@ -151,6 +151,15 @@ describe.each(routes)('calls from one address to %s', (route) => {
   })
 })
 
+test('a heartbeat counts toward the limit of validates', async () => {
+  const from = newAddress()
+  const path = `/${tenant.tenantId}/editor/heartbeat`
+  const headers = { 'x-service-sdk-key': sdkKey, 'x-forwarded-for': from }
+  for (let made = 0; made < limitOf.validate.burst; made++) await call('validate', { from })
+  const refused = await api.ask('POST', path, { headers, body: bodyOf('validate') })
+  expect(refused.status).toBe(429)
+})
+
 describe('an address', () => {
   test('is the /64 network of an IPv6 address', async () => {
     for (let host = 1; host <= 10; host++) {

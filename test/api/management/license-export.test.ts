@@ -291,9 +291,9 @@ describe('an export over a connection', () => {
     await api.ledger.db.query(
       `insert into licenses (license_id, tenant_id, product_id, key_type_id, revision, key_hash, display_key,
          quantity, seats_used, last_fence, on_expiry, source, test, sale_through, refunded_payments, freed_by_customer_at,
-         device_subjects, metadata, created_at)
+         device_subjects, relays, metadata, created_at)
        select 'lic_' || lpad(n::text, 26, '0'), $1, 'editor', 'default', 0, md5(n::text), 'ACME…' || n,
-         1, 0, 0, 'expire', 'api', false, 0, '[]', '[]', '[]',
+         1, 0, 0, 'expire', 'api', false, 0, '[]', '[]', '[]', '[]',
          json_build_object('order', repeat('x', 100)), '2026-01-01'::timestamptz + n * interval '1 second'
        from generate_series(1, $2::int) as n`,
       [crowded.tenantId, count],

@@ -45,6 +45,7 @@ const more = fc.constantFrom<LicenseEvent>(
   { type: 'LicenseTermsChanged', data: changed },
   { type: 'LicenseTermsChanged', data: { ...changed, quantity: 2, expiresAt: at } },
   { type: 'SubscriptionEnded', data: { expiresAt: at, at } },
+  { type: 'SeatsExhausted', data: { seats: 3, waiting: 1, at } },
   { type: 'LicenseExpiring', data: { expiresAt: at, daysBefore: 14, at } },
   { type: 'LicenseExpiring', data: { expiresAt: at, daysBefore: 3, at } },
   {

@@ -157,22 +157,6 @@ test('the devices of an imported license have floating seats, in their order', (
     ])
 })
 
-test('no license file is made for a floating seat, which would end without its device knowing', () =>
-  given(team)
-    .when({
-      type: 'IssueFile',
-      fileId: 'fil_1',
-      instanceId: 'ins_1',
-      platform: null,
-      claim: { instanceId: null, installId: null, name: 'Mill', identities: [] },
-      atLeast: null,
-      request: { deviceKey: 'key', nonce: 'nonce', counter: 1 },
-      seconds: 86_400,
-      perSeatPerYear: 4,
-      at: later,
-    })
-    .expectRefusal('files_off'))
-
 test.each([
   [null, null, null],
   [10, null, 10],

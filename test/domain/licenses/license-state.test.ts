@@ -46,8 +46,11 @@ const issued = {
   freedByCustomerAt: [],
   deviceSubjects: [],
   filesByDay: null,
+  borrowed: null,
+  exhaustedAt: null,
   floating: null,
   lastFence: 0,
+  relays: [],
   seatsUsed: 0,
   seats: new Map(),
 }

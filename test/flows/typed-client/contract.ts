@@ -32,7 +32,13 @@ export const calledByOthers = new Set([
   'metrics',
   'receiveGumroadResource',
   'receiveOwnStripeEvent',
-  // They take what a device has signed.
+  // They take what a device or a relay has signed.
   'createLicenseFile',
   'releaseLicenseFile',
+  'certifyRelay',
+  'releaseRelay',
+  'certifyClientRelay',
+  'releaseClientRelay',
+  // Apps call it with the SDK key, as those of the contract.
+  'keepInstance',
 ])

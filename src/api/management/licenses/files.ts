@@ -4,26 +4,18 @@ import { findLicense } from '../../../../projections/licenses/queries.ts'
 import { type FilePorts, issueFile, releaseFile } from '../../../commands/devices/files.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { fileStates } from '../../../domain/licenses/seat-files.ts'
-import { isPlain, notPlain } from '../../../domain/values.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
+import { statement } from '../../../http/licenses/statement.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, momentOut } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
-import { maxStatementLength } from '../../../signing/device-statements.ts'
 import { requireLicenseId } from './licenses.ts'
 
 const path = '/v1/licenses/:id/files'
 
 const oneLicense = z.strictObject({ id: z.string() })
-
-/** A text that was carried here, in lines. */
-const statement = z
-  .string()
-  .min(1)
-  .max(maxStatementLength)
-  .refine((value) => isPlain(value.replaceAll(/[\t\r\n]/g, '')), notPlain)
 
 const fileOut = z
   .object({

@@ -1,6 +1,6 @@
 import { argument } from './field.ts'
 import type { Commands } from './operation.ts'
-import { refusalColumns } from './reports.ts'
+import { refusalColumns, seatUse } from './reports.ts'
 
 const licenseColumns = {
   LICENSE: 'id',
@@ -60,6 +60,12 @@ export const licenseCommands = {
       from: 'the earlier moment: a time, or the sequence of an event',
       to: 'the later moment; defaults to now',
     },
+  },
+  readSeatsOfLicense: {
+    words: 'licenses seats',
+    summary: 'Show the floating seats of a license in use over time',
+    ...seatUse,
+    options: { ...seatUse.options, seats: 'also says how many takings so many seats would have refused' },
   },
   listRefusalsOfLicense: {
     words: 'licenses refusals',
@@ -173,6 +179,22 @@ export const licenseCommands = {
   holdMeter: { words: 'licenses hold', summary: 'Keep an amount of a meter free for a time' },
   commitHold: { words: 'licenses commit-hold', summary: 'Count what was used of a hold, and free the rest' },
   releaseHold: { words: 'licenses release-hold', summary: 'Free what a hold keeps' },
+  listRelays: {
+    words: 'licenses relays',
+    summary: "List the relays in customers' networks",
+    items: 'relays',
+    columns: { RELAY: 'relayId', NAME: 'name', STATE: 'state', SEATS: 'seats', ENDS: 'endsAt' },
+  },
+  certifyRelay: {
+    words: 'licenses certify-relay',
+    summary: 'Enroll or renew a relay by its request',
+    options: { request: 'the text that the relay made', days: 'how long it may go on without renewal' },
+  },
+  releaseRelay: {
+    words: 'licenses release-relay',
+    summary: 'Take the seats of a relay back',
+    options: { release: 'the text that the relay made' },
+  },
   reseatDevice: { words: 'licenses reseat-device', summary: 'Give a deactivated device its seat back' },
   takeBackImport: { words: 'licenses take-back-import', question: 'Take back the import of this license?' },
   validateLicense: {
@@ -185,6 +207,7 @@ export const licenseCommands = {
     summary: 'Activate a device with a key',
     options: { name: 'the name of the device' },
   },
+  keepSeat: { words: 'licenses heartbeat', summary: 'Keep the floating seat of a device' },
   deactivateDevice: { words: 'licenses deactivate', summary: 'Deactivate a device with a key' },
 } satisfies Partial<Commands>
 
@@ -226,6 +249,11 @@ export const customerCommands = {
     words: 'customers sales',
     summary: "List a customer's sales, newest first",
     columns: { SALE: 'id', PROVIDER: 'provider', STATUS: 'status', LICENSE: 'licenseId' },
+  },
+  readSeatsOfCustomer: {
+    words: 'customers seats',
+    summary: "Show the floating seats of a customer's licenses in use over time",
+    ...seatUse,
   },
   replaceEntitlementOverrides: {
     words: 'customers entitlements',

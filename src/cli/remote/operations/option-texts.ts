@@ -36,6 +36,7 @@ export const usualWords = {
   license_key: secret('the license key'),
   maxQuantity: 'most in one sale, or none',
   leaseHolder: 'whether leases name the holder of the license',
+  showSeatHolders: 'whether those who find no floating seat learn who has them',
   metadata: 'name=value; may be repeated',
   meter: 'the meter',
   meters:

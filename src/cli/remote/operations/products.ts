@@ -1,5 +1,6 @@
 import { anyText, argument, secret } from './field.ts'
 import type { Commands } from './operation.ts'
+import { seatUse } from './reports.ts'
 
 /** Products and their key types. */
 export const productCommands = {
@@ -17,6 +18,11 @@ export const productCommands = {
     },
   },
   getProduct: { words: 'products show', summary: 'Show a product' },
+  readSeatsOfProduct: {
+    words: 'products seats',
+    summary: 'Show the floating seats of a product in use over time',
+    ...seatUse,
+  },
   updateProduct: {
     words: 'products update',
     summary: 'Change a product',

@@ -11,6 +11,13 @@ export const refusalColumns = {
   LAST: 'lastSeenAt',
 }
 
+/** Of floating seats in use. */
+export const seatUse = {
+  items: 'points',
+  columns: { TIME: 'at', PEAK: 'peak', DENIED: 'denied' },
+  options: { from: 'the first minute, hour or day, depending on the length', to: 'the end' },
+}
+
 /** Figures and refused calls. */
 export const reportCommands = {
   readUsage: {

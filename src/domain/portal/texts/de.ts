@@ -69,8 +69,10 @@ export const de: Record<PortalTextKey, string> = {
   seatsUnlimited: '{used} Geräte, unbegrenzt',
 
   devicesTitle: 'Geräte',
+  seatsTitle: 'Jetzt belegte Plätze',
   noDevices: 'Kein Gerät verwendet diese Lizenz.',
   deviceSince: 'Seit {date}',
+  seatUntil: 'Behält seinen Platz bis {moment}, und länger, solange die App läuft',
   deviceSeen: 'Zuletzt gesehen {date}',
   deviceNameApp: 'Von der App gemeldet: {name}',
   renameDevice: 'Umbenennen',
@@ -133,6 +135,29 @@ export const de: Record<PortalTextKey, string> = {
   fileNowhere: 'Keine Ihrer Lizenzen hat den Schlüssel, mit dem der Text erstellt wurde.',
   fileKept: 'Der Text Ihres Geräts ist gemerkt: Melden Sie sich an, dann ist er eingetragen.',
   fileReleased: 'Die Datei wurde zurückgegeben. Die Lizenz kann auf einem anderen Gerät verwendet werden.',
+
+  relaysTitle: 'Ein Netz ohne Verbindung?',
+  relaysLead:
+    'Ein Relay in Ihrem Netz vergibt Plätze der Lizenz an Geräte, die uns nicht erreichen. Es erstellt eine Anfrage; hier erhalten Sie die Antwort.',
+  relaysLink: 'Relay beantworten',
+  relayUntil: 'Plätze: {seats}, bis {date}',
+  relayTitle: 'Relay',
+  relayHow:
+    'Fügen Sie den Text ein, den das Relay erstellt hat, von BEGIN bis END: eine Anfrage, oder eine Rückgabe seiner Plätze.',
+  relayHold: 'Seine Plätze sind belegt, bis seine Zeit endet oder es sie zurückgibt.',
+  relayLabel: 'Text des Relays',
+  relayFor: 'Für {name}, Plätze: {seats}, gültig bis {date}. Nur dieses Relay nimmt sie an.',
+  relayWrong:
+    'Das ist kein Text eines Relays für dieses Produkt, oder er ist nicht vollständig. Fügen Sie ihn ganz ein.',
+  relayOther:
+    'Der Text gehört zu einem anderen Lizenzschlüssel oder zu einem unbekannten Relay. Melden Sie das Relay neu an.',
+  relayOld:
+    'Ein neuerer Text des Relays wurde schon beantwortet, oder es hat seine Plätze zurückgegeben. Erstellen Sie auf dem Relay einen neuen.',
+  relayCopied:
+    'Das Relay wurde kopiert und wird nicht verlängert. Löschen Sie die Kopien, und melden Sie ein neues an, wenn seine Zeit endet.',
+  relayFull:
+    'Es sind weniger Plätze frei, als das Relay verlangt. Verlangen Sie weniger, oder entfernen Sie zuerst Geräte.',
+  relayReleased: 'Die Plätze des Relays sind frei.',
   seatHeld: 'Dieses Gerät hat eine Lizenzdatei und behält seinen Platz bis {date}.',
 
   ordersTitle: 'Bestellung',

@@ -64,8 +64,10 @@ export const en = {
   seatsUnlimited: '{used} devices, no limit',
 
   devicesTitle: 'Devices',
+  seatsTitle: 'Seats in use now',
   noDevices: 'No device uses this license.',
   deviceSince: 'Since {date}',
+  seatUntil: 'Keeps its seat until {moment}, and longer while its app runs',
   deviceSeen: 'Last seen {date}',
   deviceNameApp: 'Reported by the app: {name}',
   renameDevice: 'Rename',
@@ -123,6 +125,25 @@ export const en = {
   fileNowhere: 'None of your licenses has the key that the text was made with.',
   fileKept: 'The text of your device is kept: sign in, and it is filled in.',
   fileReleased: 'The file was given back. The license can be used on another device.',
+
+  relaysTitle: 'A network without a connection?',
+  relaysLead:
+    'A relay in your network gives seats of the license to devices that cannot reach us. It makes a request; here you get the answer.',
+  relaysLink: 'Answer a relay',
+  relayUntil: 'Seats: {seats}, until {date}',
+  relayTitle: 'Relay',
+  relayHow: 'Paste the text that the relay made, from BEGIN to END: a request, or a release of its seats.',
+  relayHold: 'Its seats are taken until its time is over, or until it gives them back.',
+  relayLabel: 'Text of the relay',
+  relayFor: 'For {name}, seats: {seats}, good until {date}. Only this relay can use it.',
+  relayWrong: 'This is no text of a relay for this product, or it is not complete. Paste all of it.',
+  relayOther:
+    'The text belongs to another license key, or to a relay that is not known. Enroll the relay again.',
+  relayOld: 'A newer text of the relay was answered, or it gave its seats back. Make a new one on the relay.',
+  relayCopied:
+    'The relay was copied, so it is not renewed. Delete its copies and enroll a new one when its time is over.',
+  relayFull: 'Fewer seats are free than the relay asks for. Ask for fewer, or remove devices first.',
+  relayReleased: 'The seats of the relay are free.',
   seatHeld: 'This device has a license file and keeps its seat until {date}.',
 
   ordersTitle: 'Order',

@@ -58,7 +58,12 @@ export async function giveBack(ports: Ports): Promise<Carried | undefined> {
   if (!file || !isForMachine(file, offline, ports.identity.device())) return undefined
   const { instanceId, serial } = file
   if (fileIn(offline)) await store(ports, (facts) => leave(facts, instanceId))
-  return signed(ports, 'RELEASE', offline, { instance_id: instanceId, serial })
+  const { fence } = file.file ?? {}
+  return signed(ports, 'RELEASE', offline, {
+    instance_id: instanceId,
+    serial,
+    ...(fence !== undefined && { fence }),
+  })
 }
 
 async function store({ keeper }: Ports, step: (facts: Facts) => Facts): Promise<void> {

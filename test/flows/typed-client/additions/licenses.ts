@@ -1,4 +1,5 @@
 import {
+  certifyRelay,
   compareLicense,
   createLicenseFile,
   explainLicense,
@@ -10,8 +11,10 @@ import {
   getWorkspace,
   listLicenseFiles,
   listLicenses,
+  listRelays,
   listReleases,
   releaseLicenseFile,
+  releaseRelay,
   remintLicense,
   removePortalLogo,
   renameWorkspace,
@@ -83,6 +86,16 @@ const fileOf = await createLicenseFile({ path, body: { request: 'no request' }, 
 expect('a text that is no request is refused', fileOf.error, ({ error }) => error.includes('request'))
 const backOf = await releaseLicenseFile({ path, body: { release: 'no release' }, throwOnError: false })
 expect('a text that is no release is refused', backOf.error, ({ error }) => error.includes('release'))
+const relays = await listRelays({ path })
+expect('it has no relays', relays.data, (answer) => answer.relays.length === 0)
+const relayOf = await certifyRelay({ path, body: { request: 'no request' }, throwOnError: false })
+expect('a text that is no request of a relay is refused', relayOf.error, ({ error }) =>
+  error.includes('request'),
+)
+const relayBack = await releaseRelay({ path, body: { release: 'no release' }, throwOnError: false })
+expect('a text that is no release of a relay is refused', relayBack.error, ({ error }) =>
+  error.includes('release'),
+)
 const evidence = await getEvidence({ path, parseAs: 'blob' })
 expect('its evidence is an archive', evidence.data as Blob | undefined, ({ size }) => size > 0)
 

@@ -1,6 +1,7 @@
 import {
   deactivateDevice,
   importLicenses,
+  keepSeat,
   reinstateLicense,
   reseatDevice,
   revokeLicense,
@@ -12,7 +13,9 @@ import { activate, mint } from './samples.ts'
 const { license, licenseKey } = await mint('grace@example.com')
 const path = { id: license.id }
 await activate(licenseKey, 'desk')
-await deactivateDevice({ body: { product_id: 'editor', license_key: licenseKey, device_id: 'desk' } })
+const desk = { product_id: 'editor', license_key: licenseKey, device_id: 'desk' }
+expect('a seat is kept', (await keepSeat({ body: desk })).data, ({ kept }) => kept)
+await deactivateDevice({ body: desk })
 await rehearsed((query) => reseatDevice({ path, query, body: { deviceId: 'desk' } }))
 await approved((headers) => reseatDevice({ path, headers, body: { deviceId: 'desk' } }))
 await approved((headers) => revokeLicense({ path, headers, body: { reason: 'by mistake' } }))

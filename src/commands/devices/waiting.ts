@@ -1,0 +1,47 @@
+import { findSeats } from '../../../projections/licenses/seats.ts'
+import { sha256 } from '../../credentials/sha256.ts'
+import { isExhaustionTold } from '../../domain/licenses/exhausted.ts'
+import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
+import type { DeviceClaim } from '../../domain/licenses/marks.ts'
+import type { FloatingSeats } from '../../domain/products/key-type.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { Ports } from '../../ports.ts'
+import { waitForSeat } from '../../seats/seat-waits.ts'
+import { stateOf } from '../licenses/licenses.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { SeatsTaken } from './seats-taken.ts'
+
+/** What tells takers of a seat apart, by as much of it as can be hashed: the id that it was given, the install, the machine, the name. */
+export function waiterOf({ instanceId, installId, identities, name }: DeviceClaim): string {
+  const [identity] = identities
+  const machine = identity && [identity.machine, identity.components]
+  return sha256(JSON.stringify([instanceId ?? installId ?? machine ?? name]))
+}
+
+/**
+ * Notes that a taker found no floating seat, and records at most once an hour that none is left.
+ * @returns the refusal of the taking
+ */
+export async function refuseForWant(
+  ports: Ports<'db' | 'execute' | 'newId' | 'now'>,
+  license: IssuedLicense & { floating: FloatingSeats },
+  waiter: string,
+  origin: Origin,
+): Promise<SeatsTaken> {
+  const { tenantId, licenseId, floating } = license
+  const found = await waitForSeat(ports.db, { licenseId, waiter }, floating.seatSeconds)
+  const at = momentOf(ports)
+  if (!isExhaustionTold(license, at)) {
+    const { waiting } = found
+    // A correlation of its own: a run that is repeated looks for what its activation has recorded.
+    const own = { ...origin, correlationId: ports.newId('req') }
+    await ports.execute(licenses, licenseId, { type: 'NoteExhausted', waiting, at }, causeOf(own, at), {
+      read: async () => {
+        const entry = await findSeats(ports.db, { tenantId, licenseId }, [])
+        if (!entry) throw new Refusal('license_not_found')
+        return stateOf(entry)
+      },
+    })
+  }
+  return new SeatsTaken(found)
+}

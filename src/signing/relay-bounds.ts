@@ -1,0 +1,8 @@
+/** The most characters of what a relay says: {@link mostMinutes} with seven digits each have about 1,000,000. */
+export const maxRelayStatementLength = 1_000_000
+
+/** How many minutes a relay reports at most; it leaves out the oldest ones. */
+export const mostMinutes = 25_000
+
+/** How many heads it reports at most: one for each request since the last one that was answered. */
+export const mostHeads = 1000
