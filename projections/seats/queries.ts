@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
+import type { Relays } from '../../src/domain/licenses/relay-seats.ts'
 import { countPlaces, type Places, seatChange } from '../../src/domain/licenses/seat-places.ts'
 import type { FloatingSeats } from '../../src/domain/products/key-type.ts'
 import { findPointAtTime } from '../history/queries.ts'
@@ -45,12 +46,23 @@ export async function readSeatLimits(db: Pool, scope: SeatScope, now: string): P
   return rows
 }
 
+/** The relays of the licenses of a scope. */
+export async function readRelays(db: Pool, scope: SeatScope): Promise<Relays[]> {
+  const { rows } = await db.query<Relays>({
+    name: 'read-relays-in-scope',
+    text: `select l.relays from licenses l where ${inScope} and json_array_length(l.relays) > 0`,
+    values: scopeValues(scope),
+  })
+  return rows
+}
+
 /** The most seats in use at once within a part of a range, and how many more there are at its end than at its start. */
 type SeatPeak = { at: string; peak: number; change: number }
 
 /**
- * The seats in use of a scope: at the start of a range, now, and in each part of the range in which something changed, the first one
- * first. The peaks of several licenses are added up by the minute.
+ * The seats in use of a scope, those that its relays reported included: at the start of a range, and in each part of the range in which
+ * something changed, the first one first; and those that devices have now. The peaks of several licenses and relays are added up by the
+ * minute.
  * @param granularity how long a part is
  */
 export async function readSeatPeaks(
@@ -67,13 +79,37 @@ export async function readSeatPeaks(
   return { atStart: rows[0]?.atStart ?? 0, inUse: rows[0]?.inUse ?? 0, peaks }
 }
 
+/** A relay reports minutes as numbers. */
+const firstMinute = `extract(epoch from $5::timestamptz)::int / 60`
+
+/**
+ * The minutes that relays reported in a range, and the one before it. A relay reports the peak of each minute in which something
+ * changed: between two of them it had no more seats in use than the smaller of their peaks, and before the first and after the last, none.
+ */
+const relayMinutesSql = `
+    select to_timestamp(r.minute * 60.0) as minute, r.peak,
+      least(r.peak, lag(r.peak, 1, 0) over by_minute) as at_start,
+      least(r.peak, lead(r.peak, 1, 0) over by_minute) as at_end
+    from own cross join json_array_elements(own.relays) as relay
+    join usage.relay_minutes r
+      on r.license_id = own.license_id and r.relay_id = relay->>'relayId'
+      and r.minute >= coalesce((
+        select max(b.minute) from usage.relay_minutes b
+        where b.license_id = own.license_id and b.relay_id = relay->>'relayId' and b.minute < ${firstMinute}
+      ), 0)
+    window by_minute as (partition by r.license_id, r.relay_id order by r.minute)`
+
 /** Those at the start are the present ones without all changes since. */
 const peaksSql = `
-  with own as materialized (select l.license_id, l.seats_used from licenses l where ${inScope}),
-  changed as materialized (
-    select m.minute, sum(m.peak - m.at_start) as rise, sum(m.at_end - m.at_start) as change
+  with own as materialized (select l.license_id, l.seats_used, l.relays from licenses l where ${inScope}),
+  counted as (
+    select m.minute, m.peak, m.at_start, m.at_end
     from own join seat_minutes m on m.license_id = own.license_id and m.minute >= $5
-    group by m.minute
+    union all
+    select * from (${relayMinutesSql}) of_relays where minute >= $5
+  ),
+  changed as materialized (
+    select minute, sum(peak - at_start) as rise, sum(at_end - at_start) as change from counted group by minute
   ),
   ends as materialized (
     select used.seats as in_use, used.seats - changes.sum as at_start

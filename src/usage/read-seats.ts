@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import {
   licensesInScope,
+  readRelays,
   readSeatLimits,
   readSeatPeaks,
   readTakings,
@@ -8,6 +9,7 @@ import {
   scopeValues,
 } from '../../projections/seats/queries.ts'
 import { mostSeats } from '../domain/licenses/floating.ts'
+import { relaySeats } from '../domain/licenses/relay-seats.ts'
 import type { Places } from '../domain/licenses/seat-places.ts'
 import { pointsIn, type SeatGranularity, type UsageRange } from './range.ts'
 
@@ -16,6 +18,8 @@ export type SeatUse = {
   /** Licenses with floating seats that give seats now. */
   licenses: number
   inUse: number
+  /** Seats that relays have now, whether or not they gave them out. */
+  atRelays: number
   /** The limits of these licenses added up, and how many seats they may have above; null when one has no limit. */
   limit: number | null
   overdraft: number
@@ -33,10 +37,11 @@ export async function readSeatUse(
   range: UsageRange<SeatGranularity>,
   now: string,
 ): Promise<SeatUse> {
-  const [limits, use, denied] = await Promise.all([
+  const [limits, use, denied, relays] = await Promise.all([
     readSeatLimits(db, scope, now),
     readSeatPeaks(db, scope, range),
     readDenied(db, scope, range),
+    readRelays(db, scope),
   ])
   let limit: number | null = 0
   let overdraft = 0
@@ -48,6 +53,7 @@ export async function readSeatUse(
   return {
     licenses: limits.reduce((sum, { licenses }) => sum + licenses, 0),
     inUse: use.inUse,
+    atRelays: relays.reduce((sum, license) => sum + relaySeats(license, now), 0),
     limit,
     overdraft: limit === null ? 0 : overdraft,
     points: pointsOf(range, use, denied),
@@ -70,7 +76,7 @@ function pointsOf(
   })
 }
 
-/** How many takings were refused because all seats were in use, by part of the range. */
+/** How many takings the server and relays refused because all seats were in use, by part of the range. */
 async function readDenied(
   db: Pool,
   scope: SeatScope,
@@ -78,9 +84,19 @@ async function readDenied(
 ): Promise<Map<string, number>> {
   const { rows } = await db.query<{ at: string; denied: bigint }>({
     name: 'read-denied-takings',
-    text: `select date_trunc($7, d.minute, 'UTC') as at, sum(d.denied)::bigint as denied
-           from (${licensesInScope}) own join usage.denied_takings d
-             on d.license_id = own.license_id and d.minute >= $5 and d.minute < $6
+    text: `with own as (${licensesInScope})
+           select date_trunc($7, minute, 'UTC') as at, sum(denied)::bigint as denied
+           from (
+             select d.minute, d.denied
+             from own join usage.denied_takings d
+               on d.license_id = own.license_id and d.minute >= $5 and d.minute < $6
+             union all
+             select to_timestamp(r.minute * 60.0), r.denied
+             from own join usage.relay_minutes r
+               on r.license_id = own.license_id and r.denied > 0
+               and r.minute >= extract(epoch from $5::timestamptz)::int / 60
+               and r.minute < extract(epoch from $6::timestamptz)::int / 60
+           ) refused
            group by 1`,
     values: [...scopeValues(scope), from, to, granularity],
   })

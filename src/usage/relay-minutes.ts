@@ -1,16 +1,6 @@
 import type { Pool } from 'pg'
 import type { RelayMinute } from '../signing/relay-statements.ts'
 
-/** What a relay reported of a minute (Unix seconds / 60). */
-type MinuteOfRelay = {
-  licenseId: string
-  relayId: string
-  minute: number
-  peak: number
-  taken: number
-  denied: number
-}
-
 const keptMinutes = 400 * 24 * 60
 /** The clock of a relay may be ahead of ours. */
 const aheadMinutes = 24 * 60
@@ -48,24 +38,4 @@ export async function keepRelayMinutes(
              denied = greatest(m.denied, excluded.denied)`,
     values: [licenseId, relayId, ...[0, 1, 2, 3].map((index) => kept.map((minute) => minute[index]))],
   })
-}
-
-/**
- * What relays of these licenses reported, by minute.
- * @param from ISO 8601; the minute of `to` is left out
- */
-export async function relayMinutes(
-  db: Pool,
-  licenseIds: readonly string[],
-  from: string,
-  to: string,
-): Promise<MinuteOfRelay[]> {
-  const { rows } = await db.query<MinuteOfRelay>({
-    name: 'relay-minutes',
-    text: `select license_id as "licenseId", relay_id as "relayId", minute, peak, taken, denied
-           from usage.relay_minutes where license_id = any($1) and minute >= $2 and minute < $3
-           order by minute, license_id, relay_id`,
-    values: [licenseIds, ...[from, to].map((moment) => Math.floor(Date.parse(moment) / 60_000))],
-  })
-  return rows
 }

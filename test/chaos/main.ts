@@ -3,8 +3,10 @@
 // docs/operating/faults.md.
 // `--fault "kill Postgres" --seconds 20` runs a single fault; `--shift=-3600` is the number of seconds by which a
 // clock is moved.
+// `--relay --seed 1 --minutes 10` plays faults on a relay instead.
 import { parseArgs } from 'node:util'
 import { decimalOption, wholeOption } from '../bench/number-option.ts'
+import { type RelaySummary, runRelayChaos } from './relay.ts'
 import { runChaos, type Summary } from './run.ts'
 import { singleFault } from './schedule.ts'
 
@@ -14,6 +16,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '3' },
     clients: { type: 'string', default: '12' },
     json: { type: 'boolean', default: false },
+    relay: { type: 'boolean', default: false },
     fault: { type: 'string' },
     seconds: { type: 'string', default: '20' },
     shift: { type: 'string', default: '-3600' },
@@ -41,24 +44,31 @@ if (values.fault !== undefined && single === undefined) {
 const roundMs = single ? calmMs + lastsMs + calmMs : wholeRoundMs
 
 say(`seed ${seed}: the same seed plays the same faults again`)
-const summary = await runChaos({
-  seed,
-  rounds: single ? 1 : Math.max(1, Math.round(minutes)),
-  single,
-  roundMs,
-  more: 12,
-  clients,
-  thinkMs: 120,
-  onLine: say,
-})
-process.stdout.write(values.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary)}\n`)
-if (summary.violations.length > 0) process.exitCode = 1
+const { found, text } = values.relay ? await playRelay() : await playServer()
+process.stdout.write(values.json ? `${JSON.stringify(found)}\n` : `${text}\n`)
+if (found.violations.length > 0) process.exitCode = 1
+
+async function playServer() {
+  const found = await runChaos({
+    seed,
+    rounds: single ? 1 : Math.max(1, Math.round(minutes)),
+    single,
+    roundMs,
+    more: 12,
+    clients,
+    thinkMs: 120,
+    onLine: say,
+  })
+  return { found, text: summaryText(found) }
+}
+
+async function playRelay() {
+  const found = await runRelayChaos({ seed, minutes, devices: clients, onLine: say })
+  return { found, text: relayText(found) }
+}
 
 function summaryText(found: Summary): string {
-  const { seed: played, kept, violations, ended_by_itself: ended } = found
-  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
-  const counted = Object.entries(found.faults).map(([kind, times]) => `${times} × ${kind}`)
-  const endings = Object.entries(ended).map(([what, times]) => `${times} × ${what}`)
+  const { seed: played } = found
   const calls = Object.entries(found.by_call).map(
     ([path, { answered, unavailable, lost, slowestMs }]) =>
       `  ${path}: ${answered} answered, ${unavailable} 503, ${lost} not at all; slowest ${seconds(slowestMs)}`,
@@ -66,17 +76,48 @@ function summaryText(found: Summary): string {
   const lines = [
     `seed ${played}: ${found.requests} requests in ${Math.round(found.seconds)} s, of which ${found.unavailable} were answered 503 and ${found.lost} not at all`,
     `acknowledged: ${found.acknowledged} changes, ${found.licenses} licenses minted, ${found.sales} sales; ${found.events} events in the log`,
-    `faults: ${counted.join(', ')}`,
+    `faults: ${counted(found.faults)}`,
     `longest pause of writes: ${seconds(found.longest_pause_of_writes_ms)}; slowest request: ${seconds(found.slowest_request_ms)} (${found.slowest_request})`,
     ...calls,
-    ...(endings.length > 0 ? [`ended by themselves: ${endings.join(', ')}`] : []),
+    ...ending(found),
+  ]
+  return lines.join('\n')
+}
+
+function relayText(found: RelaySummary): string {
+  const lines = [
+    `seed ${found.seed}: ${found.takings} seats taken in ${Math.round(found.seconds)} s, ${found.renewals} renewals`,
+    `answers: ${counted(found.answers)}`,
+    `faults: ${counted(found.faults)}`,
+    `longest recovery: ${seconds(found.longest_recovery_ms)}`,
+    ...ending(found),
+  ]
+  return lines.join('\n')
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}
+
+function counted(times: Record<string, number>): string {
+  return Object.entries(times)
+    .map(([what, count]) => `${count} × ${what}`)
+    .join(', ')
+}
+
+function ending({
+  ended_by_itself: ended,
+  violations,
+  kept,
+}: Pick<Summary, 'ended_by_itself' | 'violations' | 'kept'>): string[] {
+  return [
+    ...(Object.keys(ended).length > 0 ? [`ended by themselves: ${counted(ended)}`] : []),
     ...violations.map(
-      ({ at_s, what, expected, found: instead }) =>
-        `WRONG after ${at_s} s: ${what}: expected ${expected}; found ${instead}`,
+      ({ at_s, what, expected, found }) =>
+        `WRONG after ${at_s} s: ${what}: expected ${expected}; found ${found}`,
     ),
     violations.length > 0
       ? `${violations.length} violations; the data and the logs are in ${kept}`
       : 'nothing acknowledged is missing, doubled or wrong',
   ]
-  return lines.join('\n')
 }

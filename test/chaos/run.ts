@@ -27,6 +27,8 @@ export type Options = {
   onLine: (line: string) => void
 }
 
+export type Violations = (Violation & { at_s: number })[]
+
 export type Summary = {
   seed: number
   rounds: number
@@ -47,13 +49,13 @@ export type Summary = {
   slowest_request_ms: number
   slowest_request: string
   by_call: Record<string, CallFigures>
-  violations: (Violation & { at_s: number })[]
+  violations: Violations
   /** The directory of the data and the logs; null when there was no violation and they were removed. */
   kept: string | null
 }
 
 /** Exit codes of a process that cannot run at the moment; the supervisor starts it again. */
-const explained: ReadonlySet<number | null> = new Set([0, 1, 3])
+export const explained: ReadonlySet<number | null> = new Set([0, 1, 3])
 
 /** Runs a schedule of faults under load, and checks after each round that nothing is lost, duplicated or wrong. */
 export async function runChaos(options: Options): Promise<Summary> {
@@ -61,7 +63,7 @@ export async function runChaos(options: Options): Promise<Summary> {
   const guardian = startGuardian(directory)
   const journal = createJournal(options.onLine)
   try {
-    const stage = await openStage(directory, journal.onEnded)
+    const stage = await openStage(directory, onEnded(journal))
     try {
       return await play(stage, options, journal)
     } finally {
@@ -77,10 +79,10 @@ export async function runChaos(options: Options): Promise<Summary> {
 type Journal = ReturnType<typeof createJournal>
 
 /** The events of the run so far. The first violation ends it. */
-function createJournal(onLine: (line: string) => void) {
+export function createJournal(onLine: (line: string) => void) {
   const began = performance.now()
   const stopping = new AbortController()
-  const violations: Summary['violations'] = []
+  const violations: Violations = []
   const endings: Record<string, number> = {}
   const seconds = () => Math.round((performance.now() - began) / 100) / 10
   const say = (line: string) => onLine(`${seconds().toFixed(1).padStart(7)} s  ${line}`)
@@ -96,17 +98,25 @@ function createJournal(onLine: (line: string) => void) {
     seconds,
     say,
     onViolation,
-    /** An unexplained exit code of an application is a violation. */
-    onEnded({ part, code, signal }: Ended) {
-      const how = part === 'Postgres' ? 'by itself' : String(code ?? signal)
+    /** @param isWrong an unexplained exit code is a violation */
+    onEnded(part: string, how: string | number | null, isWrong: boolean) {
       const ending = `${part} ${how}`
       endings[ending] = (endings[ending] ?? 0) + 1
       say(`${part} has ended (${how}), and is started again`)
-      if (!part.startsWith('app') || explained.has(code)) return
+      if (!isWrong) return
       onViolation({ what: part, expected: 'no end without a reason', found: `it ended with ${how}` })
     },
   }
 }
+
+const onEnded =
+  ({ onEnded }: Journal) =>
+  ({ part, code, signal }: Ended) =>
+    onEnded(
+      part,
+      part === 'Postgres' ? 'by itself' : (code ?? signal),
+      part.startsWith('app') && !explained.has(code),
+    )
 
 async function play(stage: Stage, options: Options, journal: Journal): Promise<Summary> {
   const { seed, rounds, clients, thinkMs } = options
@@ -191,7 +201,7 @@ async function playRound(
   await until(roundMs)
 }
 
-function startGuardian(directory: string) {
+export function startGuardian(directory: string) {
   const script = join(import.meta.dirname, '../harness/process-guardian.ts')
   const guardian = spawn(process.execPath, [script], { detached: true, stdio: ['pipe', 'ignore', 'inherit'] })
   guardian.stdin.write(`${directory}\n`)

@@ -15,6 +15,7 @@ import { newToken } from '../../src/credentials/token.ts'
 import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { createHost, program, type Running } from '../harness/process.ts'
+import { call, type Life, live, mostAtOnce } from './lives.ts'
 import { password } from './relay.ts'
 import { createVendor, productId, type Terms, tenantId, type Vendor } from './vendor.ts'
 
@@ -59,77 +60,7 @@ async function serve(data: string): Promise<Running & { address: string }> {
   }
 }
 
-/** @returns undefined when there was no answer */
-async function call(address: string, name: string, body: object) {
-  const answer = await fetch(`${address}/${tenantId}/${productId}/${name}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }).catch(() => undefined)
-  const said: unknown = await answer?.json().catch(() => undefined)
-  return answer && said !== undefined ? { status: answer.status, said } : undefined
-}
-
-const Seated = z.looseObject({ instance_id: z.string(), seat: z.looseObject({ fence: z.int() }) })
-
-/** When a seat was living for certain, by the monotonic clock of the test. */
-type Life = { instanceId: string; fence: number; from: number; until: number }
-
 const periodMs = 1000
-
-/** A device that takes a seat, keeps it for a while, and gives it back or forgets it. */
-async function live(
-  vendor: Vendor,
-  lives: Life[],
-  addressOf: () => string,
-  number: number,
-  signal: AbortSignal,
-) {
-  const key = { license_key: vendor.licenseKey }
-  for (let round = 0; !signal.aborted; round++) {
-    const name = `device ${String(number)}.${String(round)}`
-    const asked = performance.now()
-    const taken = await call(addressOf(), 'activate', { ...key, instance_name: name, lease_version: 2 })
-    if (taken?.status !== 200) {
-      await sleep(20)
-      continue
-    }
-    const { instance_id, seat } = Seated.parse(taken.said)
-    const life = {
-      instanceId: instance_id,
-      fence: seat.fence,
-      from: performance.now(),
-      until: asked + periodMs,
-    }
-    lives.push(life)
-    for (let beat = 0; beat < number % 5 && !signal.aborted; beat++) {
-      const sent = performance.now()
-      const kept = await call(addressOf(), 'heartbeat', { ...key, instance_id, fence: seat.fence })
-      if (kept?.status === 200) life.until = sent + periodMs
-      if (kept?.status === 422) break
-      await sleep(30)
-    }
-    if (number % 6 === 0) continue
-    life.until = Math.min(life.until, performance.now())
-    await call(addressOf(), 'deactivate', { ...key, instance_id, fence: seat.fence })
-  }
-}
-
-/** The most lives at once. */
-function mostAtOnce(lives: readonly Life[]): number {
-  const changes = lives
-    .filter(({ from, until }) => until > from)
-    .flatMap(({ from, until }) => [
-      { at: from, by: 1 },
-      { at: until, by: -1 },
-    ])
-    .sort((one, other) => one.at - other.at || one.by - other.by)
-  let now = 0
-  return changes.reduce((most, { by }) => {
-    now += by
-    return Math.max(most, now)
-  }, 0)
-}
 
 test('killed again and again under load, it never gives out more seats than it has', {
   timeout: 120_000,
@@ -139,9 +70,9 @@ test('killed again and again under load, it never gives out more seats than it h
   const lives: Life[] = []
   const stop = new AbortController()
   let relay = await serve(data)
-  const devices = Array.from({ length: 12 }, (_, number) =>
-    live(vendor, lives, () => relay.address, number, stop.signal),
-  )
+  const { licenseKey } = vendor
+  const crowd = { licenseKey, periodMs, addressOf: () => relay.address, signal: stop.signal }
+  const devices = Array.from({ length: 12 }, (_, number) => live({ ...crowd, lives }, number))
   for (let kill = 0; kill < 8; kill++) {
     await sleep(300 + 150 * kill)
     await relay.end('SIGKILL')
@@ -181,7 +112,7 @@ describe('a relay that runs', () => {
     expect(await keys.json()).toStrictEqual({ keys: vendor.keys })
     const wrong = await fetch(`${relay.address}/${tenantId}/${productId}/activate`)
     expect([wrong.status, wrong.headers.get('allow')]).toStrictEqual([405, 'POST, OPTIONS'])
-    expect(await call(relay.address, 'heartbeat', { license_key: vendor.licenseKey })).toStrictEqual({
+    expect(await call(relay.address, 'heartbeat', { license_key: vendor.licenseKey })).toMatchObject({
       status: 400,
       said: { error: 'instance_id is required' },
     })

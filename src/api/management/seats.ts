@@ -28,7 +28,12 @@ const seatUseShape = {
     description: 'Licenses with floating seats that devices can take now',
     example: 1,
   }),
-  inUse: z.int().meta({ description: 'Seats in use now', example: 7 }),
+  inUse: z.int().meta({ description: 'Seats that devices have taken at the server now', example: 7 }),
+  atRelays: z.int().meta({
+    description:
+      'Seats that relays have now, whether or not they gave them out; they count toward the limit too',
+    example: 0,
+  }),
   limit: z.int().nullable().meta({
     description: 'The device limits of these licenses together; null when one has none',
     example: 10,
@@ -38,9 +43,13 @@ const seatUseShape = {
     .array(
       z.object({
         at: momentOut.meta({ description: 'The start of the point', example: '2026-10-23T00:00:00.000Z' }),
-        peak: z.int().meta({ description: 'The most seats in use at once', example: 9 }),
+        peak: z.int().meta({
+          description: 'The most seats in use at once, those that relays reported included',
+          example: 9,
+        }),
         denied: z.int().meta({
-          description: 'Calls that were refused with `seat_limit_reached`, repeated ones each time',
+          description:
+            'Calls that the server and relays refused with `seat_limit_reached`, repeated ones each time',
           example: 0,
         }),
       }),
@@ -90,7 +99,7 @@ const licenseQuery = z.strictObject({
 
 const howCounted =
   `Minutes, hours or days in UTC, at most ${maxSeatPoints} points, kept for 400 days. A seat that ran out counts until that is recorded, ` +
-  'up to 30 seconds after its end.'
+  'up to 30 seconds after its end. What relays have not reported yet is missing.'
 
 const ofSeveral = `${howCounted} The peaks of the licenses are added up by the minute; test licenses do not count.`
 

@@ -32,14 +32,17 @@ export function seatUsePart(path: string, use: ShownSeatUse | undefined, whatIf?
       <p class="lead">${inUseWords(use)}. ${counted(denied, 'denied taking', 'denied takings')} in the last ${seatRanges[name].name}${overdraft > 0 && `; ${counted(overdraft, 'seat', 'seats')} may be taken above the limit`}.</p>
       ${whatIf && whatIfPart(path, use, whatIf)}
     </div>`,
-    'Peaks are kept for 400 days. A seat that ran out counts until that is recorded, up to 30 seconds later.',
+    'Peaks are kept for 400 days. A seat that ran out counts until that is recorded, up to 30 seconds later, and one of a relay when the relay reports it.',
   )
 }
 
-const inUseWords = ({ inUse, limit, licenses }: ShownSeatUse): string =>
-  `${inUse.toLocaleString('en')}${limit === null ? '' : ` of ${limit.toLocaleString('en')}`} in use now${
-    licenses > 1 ? `, of ${licenses.toLocaleString('en')} licenses` : ''
-  }`
+const inUseWords = ({ inUse, atRelays, limit, licenses }: ShownSeatUse): string => {
+  const taken = (inUse + atRelays).toLocaleString('en')
+  const most = limit === null ? '' : ` of ${limit.toLocaleString('en')}`
+  const relays =
+    atRelays === 0 ? 'in use now' : `taken now, ${atRelays.toLocaleString('en')} of them by relays`
+  return `${taken}${most} ${relays}${licenses > 1 ? `, of ${licenses.toLocaleString('en')} licenses` : ''}`
+}
 
 const rangeLinks = (path: string, chosen: SeatRangeName): Html => html`<ul aria-label="Range of seats in use">
   ${Object.entries(seatRanges).map(

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readCertificate } from '../../../src/signing/certificate.ts'
 import { timeOf } from '../../../src/signing/paseto.ts'
-import { relayMinutes } from '../../../src/usage/relay-minutes.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { eventsIn } from '../../harness/ledger.ts'
 import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
@@ -88,11 +87,13 @@ const typesOf = async (id: string) =>
   )
 const activate = (licenseKey: string, name: string) =>
   app.post('activate', { license_key: licenseKey, instance_name: name, free_tier_instance_id: name })
-const reported = async (id: string) => {
-  const year = 366 * day
-  const [from, to] = [now() - year, now() + year].map((moment) => new Date(moment).toISOString())
-  const rows = await relayMinutes(api.ledger.ports.db, [id], from ?? '', to ?? '')
-  return rows.map(({ minute, peak, taken, denied }): Minute => [minute, peak, taken, denied])
+const reported = async (id: string): Promise<Minute[]> => {
+  const { rows } = await api.ledger.ports.db.query<{ reported: Minute }>(
+    `select json_build_array(minute, peak, taken, denied) as reported
+     from usage.relay_minutes where license_id = $1 order by minute`,
+    [id],
+  )
+  return rows.map((row) => row.reported)
 }
 
 describe('a relay', () => {

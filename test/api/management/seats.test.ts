@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { makeCustomer, makeProduct, mint } from '../../http/samples.ts'
+import { type Minute, testRelay } from '../../signing/test-relay.ts'
 
 let api: TestApi
 let tenant: TestTenant
@@ -19,7 +20,12 @@ beforeEach(async () => {
   api.ledger.clock.set(at('12:00:00'))
   tenant = await makeTenant(api.ledger)
   // A long period: seats end by the clock of the database, and events happen by that of the test.
-  const floatingSeats = { seatSeconds: 7_776_000, overdraft: { seats: 1 }, scope: 'device' }
+  const floatingSeats = {
+    seatSeconds: 7_776_000,
+    overdraft: { seats: 1 },
+    scope: 'device',
+    relays: { maxDays: 30 },
+  }
   await makeProduct(api.ask, tenant.token, 'editor', {
     keyTypes: [
       { name: 'Team', deviceLimit: 2, seatPolicy: 'floating', floatingSeats },
@@ -86,6 +92,7 @@ describe('the seats of a license', () => {
       granularity: 'minute',
       licenses: 1,
       inUse: 0,
+      atRelays: 0,
       limit: 2,
       overdraft: 1,
       points: ['12:00 2 0', '12:01 2 0', '12:02 3 2', '12:03 3 0', '12:04 3 0', '12:05 3 0', '12:06 3 0'],
@@ -137,6 +144,42 @@ describe('the seats of a license', () => {
     const { id } = await make('kept')
     expect(await ask(`licenses/${id}`)).toMatchObject({ status: 409 })
   })
+})
+
+test('of relays are added to those of devices by the minute, as they were reported', async () => {
+  const { id, licenseKey } = await make()
+  await happen(licenseKey, [
+    ['12:00:10', 'activate', 'a'],
+    ['12:02:30', 'deactivate', 'a'],
+  ])
+  api.ledger.clock.set(at('12:30:00'))
+  const relay = testRelay({ tenantId: tenant.tenantId, productId: 'editor' }, licenseKey, { seats: 2 })
+  const reports = (...minutes: [time: string, peak: number, taken: number, denied: number][]) =>
+    relay.report(
+      ...minutes.map(([time, ...counts]): Minute => [Math.floor(Date.parse(at(time)) / 60_000), ...counts]),
+    )
+  const renew = () =>
+    api.ask('POST', `/v1/licenses/${id}/relays`, { token: tenant.token, body: { request: relay.request() } })
+  reports(['12:01:00', 2, 2, 0], ['12:04:00', 1, 0, 3])
+  expect((await renew()).status).toBe(201)
+  const use = await read(`licenses/${id}`, { from: at('12:00:00'), to: at('12:08:00') })
+  expect(use).toMatchObject({ inUse: 0, atRelays: 2, limit: 2 })
+  // Between its two minutes the relay had no more seats in use than the smaller of their peaks.
+  expect(use.points).toStrictEqual(['12:00 1 0', '12:01 3 0', '12:02 2 0', '12:03 1 0', '12:04 1 3'])
+  // Ranges that begin amid its minutes, and one after them.
+  for (const [time, points] of [
+    ['12:01', ['12:01 3 0', '12:02 2 0', '12:03 1 0', '12:04 1 3']],
+    ['12:03', ['12:03 1 0', '12:04 1 3']],
+    ['12:05', []],
+  ] as const)
+    expect((await read(`licenses/${id}`, { from: at(`${time}:00`) })).points).toStrictEqual(points)
+
+  // A minute that is reported again counts once, with the greatest of its numbers.
+  reports(['12:04:00', 2, 1, 3])
+  expect((await renew()).status).toBe(201)
+  const again = await read(`licenses/${id}`, { from: at('12:03:00') })
+  expect(again.points).toStrictEqual(['12:03 2 0', '12:04 2 3'])
+  expect((await read('products/editor', { from: at('12:03:00') })).points).toStrictEqual(again.points)
 })
 
 test('of a product and a customer they are added up by the minute, without tests of others', async () => {
