@@ -5,6 +5,8 @@ import { createInstanceValidateLookup } from './licenses/instance-validate.ts'
 import { createInstanceLookup } from './licenses/instances.ts'
 import { createRuntimeLookup } from './licenses/runtime.ts'
 import { createValidateLookup } from './licenses/validate.ts'
+import { createMeteredLookup } from './meters/licenses.ts'
+import { createMeterLookup } from './meters/lookup.ts'
 import { createProductLookup } from './products/queries.ts'
 import { createTokenLookup } from './tokens/queries.ts'
 import { createInstallLookup } from './trials.ts'
@@ -19,6 +21,8 @@ export const createLookups = (db: Pool) => ({
   findForRuntime: createRuntimeLookup(db),
   findClient: createClientLookup(db),
   findInstall: createInstallLookup(db),
+  findMetered: createMeteredLookup(db),
+  findMeter: createMeterLookup(db),
   findLicenseById: createLicenseLookup(db),
   findInstance: createInstanceLookup(db),
   findForInstanceValidate: createInstanceValidateLookup(db),

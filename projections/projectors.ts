@@ -9,6 +9,7 @@ import { licensesProjector } from './licenses/projector.ts'
 import { loginsProjector } from './logins.ts'
 import { mailsProjector } from './mails.ts'
 import { membersProjector } from './members.ts'
+import { metersProjector } from './meters/projector.ts'
 import { portalProjector } from './portal.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
@@ -35,6 +36,7 @@ export const projectors: readonly Projector[] = [
   webhooksProjector,
   customersProjector,
   licensesProjector,
+  metersProjector,
   deliveriesProjector,
   replaysProjector,
   integrationsProjector,

@@ -4,6 +4,7 @@ import type { Attempts } from './access/attempts.ts'
 import type { Fingerprint } from './access/fingerprint.ts'
 import type { KeyTypeUse } from './commands/cross-stream/key-type-use.ts'
 import type { PlanCapacity } from './commands/cross-stream/plan-capacity.ts'
+import type { Counting } from './commands/meters/counting.ts'
 import type { DeriveId, IdPrefix } from './credentials/id.ts'
 import type { RandomBytes } from './credentials/random.ts'
 import type { Idempotency } from './idempotency/idempotency.ts'
@@ -45,6 +46,8 @@ export type AllPorts = Lookups & {
   untilVisible: (position: bigint) => Promise<void>
   /** Connections to the read models. */
   db: Pool
+  /** Counts what is used under meters. */
+  counting: Counting
   keyTypes: KeyTypeUse
   planCapacity: PlanCapacity
   subjects: Subjects

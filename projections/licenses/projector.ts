@@ -119,6 +119,7 @@ async function load(db: Statements, entries: readonly RecordedLicense[]): Promis
         endSetAt: row.end_set_at,
         filesUntil: row.files_until,
         formerKeyFilesUntil: row.former_key_files_until,
+        renewedAt: row.renewed_at,
       }
       return [row.license_id, { license, revision, moment, ...noted }]
     }),
@@ -150,7 +151,15 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
   const { at } = recorded.metadata
   const moment = before && before.moment > at ? before.moment : at
   const files = filesUntilAfter(before, license, event)
-  states.set(id, { license, revision, moment, endSetAt: endSetAt(before, license, at), ...files })
+  const renewedAt = renewedAtAfter(before, event)
+  states.set(id, {
+    license,
+    revision,
+    moment,
+    endSetAt: endSetAt(before, license, at),
+    renewedAt,
+    ...files,
+  })
   changes.licenses.add(id)
   changes.history.push(historyRow(recorded, license.status === 'issued' ? license.seatsUsed : 0, moment))
   countLicenseEvent(changes.counts, before?.license, license, event)
@@ -179,6 +188,12 @@ function endSetAt(before: State | undefined, license: License, at: string): stri
   const wasSet = before?.license.status === 'issued' && before.license.expiresAt === license.expiresAt
   return wasSet ? before.endSetAt : at
 }
+
+/** Another change of its end is no renewal, so that a correction by its vendor includes nothing anew. */
+const renewedAtAfter = (before: State | undefined, event: LicenseEvent): string | null =>
+  event.type === 'LicenseRenewed' || event.type === 'UpdatesExtended'
+    ? event.data.at
+    : (before?.renewedAt ?? null)
 
 /** A file has the license's key of its time, so a new key replaces that of all files before it. */
 function filesUntilAfter(

@@ -18,6 +18,8 @@ export type Noted = {
   filesUntil: string | null
   /** The same of those for a key that was replaced. */
   formerKeyFilesUntil: string | null
+  /** When it was last renewed: what a purchase includes is counted from then. null when it never was. */
+  renewedAt: string | null
 }
 
 /** What of a license is in its row: its holder in columns of their own, and its seats in rows of `devices`. */
@@ -98,6 +100,8 @@ export const licenses = defineTable<LicenseFields>(
     test: 'boolean not null',
     metadata: 'json not null',
     createdAt: 'timestamptz not null',
+    // When it was last renewed.
+    renewedAt: 'timestamptz',
     // The last moment of a build that it covers, and up to when the payments of its sale count toward it.
     updatesUntil: 'timestamptz',
     updatesPaidAt: 'timestamptz',
@@ -235,7 +239,7 @@ export function seatsIn(row: LicenseRow & JoinedDevice): Seat[] {
 /** What of a license is written to its row. */
 export const fieldsOf = (
   { holder, ...license }: IssuedLicense,
-  { revision, endSetAt, filesUntil, formerKeyFilesUntil }: Noted & { revision: number },
+  { revision, endSetAt, filesUntil, formerKeyFilesUntil, renewedAt }: Noted & { revision: number },
 ): LicenseFields => ({
   ...license,
   revision,
@@ -243,6 +247,7 @@ export const fieldsOf = (
   endSetAt,
   filesUntil,
   formerKeyFilesUntil,
+  renewedAt,
   withdrawnUntil: isBarred(license) ? filesUntil : formerKeyFilesUntil,
   subjectId: holder?.subjectId ?? null,
   email: holder?.email ?? null,
@@ -258,6 +263,7 @@ export function licenseFrom(row: LicenseRow, seats: readonly Seat[]): IssuedLice
     filesUntil: ____,
     formerKeyFilesUntil: _____,
     withdrawnUntil: ______,
+    renewedAt: _______,
     subjectId,
     email,
     name,

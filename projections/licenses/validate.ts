@@ -22,13 +22,17 @@ type ValidateLookupResult = { token: KnownToken | undefined; result: KeyLookupRe
 
 export type FindForValidate = (params: ValidateLookupParams) => Promise<ValidateLookupResult>
 
-type Row = {
+type Row = KeyAndDeviceRow & {
   token: KnownToken['token'] | null
   tenant_status: KnownToken['tenantStatus']
   plan: KnownToken['plan']
   member_role: KnownToken['memberRole']
   token_uncertain: boolean
   revalidate_after_seconds: number | null
+}
+
+/** The columns of {@link keyAndDevice}; null without a license. */
+export type KeyAndDeviceRow = {
   current: boolean | null
   license_id: string
   revoked_at: string | null
@@ -108,7 +112,7 @@ const tokenAndProduct = `
   p.revalidate_after_seconds`
 
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
-const keyAndDevice = `
+export const keyAndDevice = `
   k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry, l.updates_until,
   l.floating, d.fence, d.file_ends_at,
   ${entitlementsOfKeyType},
@@ -164,7 +168,11 @@ function tokenIn(row: Row): KnownToken | undefined {
   return token ? { token, tenantStatus, plan, memberRole, uncertain } : undefined
 }
 
-function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: number | null): KeyLookupResult {
+export function keyResultFrom(
+  row: KeyAndDeviceRow,
+  productId: string,
+  revalidateAfterSeconds: number | null,
+): KeyLookupResult {
   const { current } = row
   if (revalidateAfterSeconds === null) return { kind: 'no product' }
   if (current === null) return { kind: 'no license', revalidateAfterSeconds }

@@ -48,6 +48,8 @@ const keyTypes = defineTable(
     fallbackEntitlements: 'text[] not null',
     // By name; null for none.
     entitlementValues: 'json',
+    // What is metered; null for nothing.
+    meters: 'json',
   },
   { key: ['tenantId', 'productId', 'keyTypeId'], over: 'row' },
 )
@@ -74,7 +76,8 @@ function keyTypesIn(changed: readonly Document<Product>[], entries: readonly Rec
     const state = states.get(stream)
     if (!state || state.status === 'absent') continue
     const { tenantId, productId } = state
-    const { keyTypeId, entitlements, fallbackEntitlements, entitlementValues = null } = event.data.keyType
+    const { keyTypeId, entitlements, fallbackEntitlements } = event.data.keyType
+    const { entitlementValues = null, meters = null } = event.data.keyType
     latest.set(`${stream}.${keyTypeId}`, {
       tenantId,
       productId,
@@ -82,6 +85,7 @@ function keyTypesIn(changed: readonly Document<Product>[], entries: readonly Rec
       entitlements,
       fallbackEntitlements,
       entitlementValues,
+      meters,
     })
   }
   return [...latest.values()]

@@ -18,6 +18,7 @@ export async function listParkedOfTenant(db: Pool, tenantId: string): Promise<Te
          and split_part(substr(stream, strpos(stream, '-') + 1), '.', 1) = $1
        or exists (select from licenses l where l.license_id = ${idIn('license')} and l.tenant_id = $1)
        or exists (select from customers c where c.stream = p.stream and c.tenant_id = $1)
+       or exists (select from meters m where m.stream = p.stream and m.tenant_id = $1)
        or exists (select from tokens t where t.stream = p.stream and t.tenant_id = $1)
        or exists (select from members m where m.stream = p.stream and m.tenant_id = $1)
        or exists (select from deliveries d where d.stream = p.stream and d.tenant_id = $1)

@@ -20,6 +20,7 @@ import { licenseFileRoutes } from './management/licenses/files.ts'
 import { licenseHistoryRoutes } from './management/licenses/history.ts'
 import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
+import { licenseMeterRoutes } from './management/licenses/meters.ts'
 import { receiptRoute } from './management/licenses/receipt.ts'
 import { relayRoutes } from './management/licenses/relays.ts'
 import { licenseSearchRoute } from './management/licenses/search.ts'
@@ -73,6 +74,7 @@ export function managementRoutes(
   licenseSearchRoute(routes, ports)
   licenseChangeRoutes(routes, ports)
   licenseFileRoutes(routes, ports)
+  licenseMeterRoutes(routes, ports, cursors)
   relayRoutes(routes, ports)
   licenseEditRoutes(routes, ports)
   licenseHistoryRoutes(routes, ports, cursors)

@@ -14,6 +14,7 @@ import { createKeyedMutex } from '../async/keyed-mutex.ts'
 import { createUndo, type Undo } from '../async/undo.ts'
 import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
 import { createPlanCapacity } from '../commands/cross-stream/plan-capacity.ts'
+import { createCounting } from '../commands/meters/counting.ts'
 import { sealSourceWith } from '../commands/origin.ts'
 import type { Config } from '../config.ts'
 import { createDeriveId, newId } from '../credentials/id.ts'
@@ -199,7 +200,7 @@ export async function connectStores(
       execute: traces.execute(executeOn(ledger, traces.wait(readModels), db, withMasterKey.subjects)),
       untilVisible,
       db,
-      ...createLookups(hotDb),
+      ...createHotPorts(hotDb, ledger, now),
       keyTypes: createKeyTypeUse(locks, ledger),
       seatEnds: createSeatEnds(hotDb),
       planCapacity: createPlanCapacity({ locksDb, db, ledger, untilVisible }),
@@ -221,6 +222,12 @@ export async function connectStores(
     await close().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
     throw error
   }
+}
+
+/** The look-ups of the hot path, and what counts by them. */
+function createHotPorts(hotDb: Pool, ledger: Ledger, now: () => Date) {
+  const lookups = createLookups(hotDb)
+  return { ...lookups, counting: createCounting({ ...lookups, ledger, now }) }
 }
 
 const executeOn = (ledger: Ledger, readModels: Waits, db: Pool, subjects: Subjects): Execute =>

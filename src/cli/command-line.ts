@@ -72,6 +72,7 @@ const hostHelp =
 
 const headings = {
   network: 'Commands that call a server, from any machine (keyledger login):',
+  alone: 'Commands that run by themselves, on any machine:',
   host: 'Commands that work on the host of the ledger:',
 }
 

@@ -6,8 +6,8 @@ export type CommandGroup = {
   words: readonly string[]
   /** By the words and arguments of each: what the list of all commands says, without loading it. */
   summaries: Readonly<Record<string, string>>
-  /** `host` commands open the stores of this machine, `network` commands call a server. */
-  where: 'host' | 'network'
+  /** `host` commands open the stores of a ledger on this machine, `network` commands call a server with a token, `alone` ones do neither. */
+  where: 'host' | 'network' | 'alone'
   load: () => Promise<Register>
 }
 
@@ -21,6 +21,7 @@ const groupOf =
   })
 const host = groupOf('host')
 const network = groupOf('network')
+const alone = groupOf('alone')
 
 /** The commands that call a server with a token, in the order of the help. */
 const networkGroups: readonly CommandGroup[] = [
@@ -45,24 +46,6 @@ const networkGroups: readonly CommandGroup[] = [
     async () => (await import('./commands/remote/listen.ts')).listenCommands,
   ),
   network(
-    { verify: 'Check proofs of the log with public keys' },
-    async () => (await import('./commands/verify.ts')).verifyCommands,
-  ),
-  network(
-    { witness: 'Run a witness, which cosigns the checkpoints of logs that others run' },
-    async () => (await import('./commands/witness.ts')).witnessCommand,
-  ),
-  network(
-    { relay: 'Give out floating seats in a network that cannot reach the vendor' },
-    async () => (await import('./commands/relay.ts')).relayCommands,
-  ),
-  network(
-    {
-      'completion <shell>': 'Print a script that completes commands and options: bash, zsh or fish',
-    },
-    async () => (await import('./commands/completion.ts')).completionCommand,
-  ),
-  network(
     {
       'api <method> <path>':
         'Call any operation, such as: api GET "/v1/licenses?product=editor"; prints its answer',
@@ -72,6 +55,28 @@ const networkGroups: readonly CommandGroup[] = [
   network(
     { mcp: 'Serve the tools for AI agents on stdin and stdout (Model Context Protocol)' },
     async () => (await import('./commands/remote/mcp.ts')).mcpCommand,
+  ),
+]
+
+/** The commands that need neither a token nor the stores of a ledger, in the order of the help. */
+const aloneGroups: readonly CommandGroup[] = [
+  alone(
+    { verify: 'Check proofs of the log with public keys' },
+    async () => (await import('./commands/verify.ts')).verifyCommands,
+  ),
+  alone(
+    { witness: 'Run a witness, which cosigns the checkpoints of logs that others run' },
+    async () => (await import('./commands/witness.ts')).witnessCommand,
+  ),
+  alone(
+    { relay: 'Give out floating seats in a network that cannot reach the vendor' },
+    async () => (await import('./commands/relay.ts')).relayCommands,
+  ),
+  alone(
+    {
+      'completion <shell>': 'Print a script that completes commands and options: bash, zsh or fish',
+    },
+    async () => (await import('./commands/completion.ts')).completionCommand,
   ),
 ]
 
@@ -169,4 +174,4 @@ const hostGroups: readonly CommandGroup[] = [
 ]
 
 /** Every command, those over the network first. */
-export const commandGroups: readonly CommandGroup[] = [...networkGroups, ...hostGroups]
+export const commandGroups: readonly CommandGroup[] = [...networkGroups, ...aloneGroups, ...hostGroups]

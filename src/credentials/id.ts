@@ -18,6 +18,8 @@ export type IdPrefix =
   | 'aud'
   | 'lnk'
   | 'fil'
+  | 'crd'
+  | 'hld'
   | 'rel'
 
 /** Makes an id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so ids sort by creation time. */

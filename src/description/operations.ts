@@ -269,6 +269,10 @@ export const operations = {
         help: 'How seats float: makes the policy `floating`; null makes it `device`',
         nullable: true,
       },
+      meters: {
+        kind: 'json',
+        help: 'What is metered for its licenses, each meter by its id. Licenses have the meters of their key type as they are now; what was used stays counted. Replaces all meters',
+      },
     },
     dryRun: true,
   },
@@ -341,6 +345,10 @@ export const operations = {
         kind: 'json',
         help: 'How seats float: makes the policy `floating`; null makes it `device`',
         nullable: true,
+      },
+      meters: {
+        kind: 'json',
+        help: 'What is metered for its licenses, each meter by its id. Licenses have the meters of their key type as they are now; what was used stays counted. Replaces all meters',
       },
     },
     dryRun: true,
@@ -662,6 +670,65 @@ export const operations = {
       release: {
         kind: 'text',
         help: 'The release that the app made on the device, signed by the key that the file was made for',
+        required: true,
+      },
+    },
+  },
+  listLicenseMeters: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/meters',
+    summary: 'Show what a license has used under each meter in the present period',
+  },
+  listMeterLines: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/meters/{meter}/uses',
+    summary: 'List what was counted under a meter of a license, line by line',
+    paged: true,
+  },
+  addCredit: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/credits',
+    summary: 'Add a prepaid amount to a meter of a license; repeating it adds nothing',
+    body: {
+      meter: { kind: 'text', help: 'The id of the meter, as the key type has it', required: true },
+      amount: {
+        kind: 'text',
+        help: 'How much, as a decimal number in a string with up to 6 places: as a JSON number it could lose digits',
+        required: true,
+      },
+      expiresAt: {
+        kind: 'moment',
+        help: 'From when on it cannot be spent; null, or absent, for never',
+        nullable: true,
+      },
+      order: {
+        kind: 'text',
+        help: 'The number of the purchase, as you know it; null, or absent, without one',
+        nullable: true,
+      },
+      idempotencyKey: {
+        kind: 'text',
+        help: 'Names this request under its meter: it counts once, however often it is sent',
+        required: true,
+      },
+    },
+  },
+  withdrawCredit: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/meters/{meter}/credits/{creditId}/withdraw',
+    summary: 'Take back what is left of a credit',
+    body: { reason: { kind: 'text', help: 'Why; it stays with the line', required: true } },
+  },
+  correctUse: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/meters/{meter}/corrections',
+    summary: 'Take off what was counted wrongly in the present period; repeating it takes off nothing more',
+    body: {
+      amount: { kind: 'text', help: 'How much was counted too much', required: true },
+      reason: { kind: 'text', help: 'Why; it stays with the line', required: true },
+      idempotencyKey: {
+        kind: 'text',
+        help: 'Names this request under its meter: it counts once, however often it is sent',
         required: true,
       },
     },
@@ -1582,6 +1649,84 @@ export const operations = {
         help: 'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
       },
     },
+  },
+  consumeMeter: {
+    method: 'POST',
+    path: '/v1/licenses/consume',
+    summary: 'Count a use under a meter of a license, if there is enough',
+    body: {
+      product_id: { kind: 'text', help: 'The id of the product, unique within the tenant', required: true },
+      license_key: {
+        kind: 'text',
+        help: 'The license key. Case, hyphens and white space do not matter',
+        required: true,
+      },
+      meter: { kind: 'text', help: 'The id of the meter, as the key type has it', required: true },
+      amount: {
+        kind: 'text',
+        help: 'How much, as a decimal number in a string with up to 6 places: as a JSON number it could lose digits',
+        required: true,
+      },
+      idempotency_key: {
+        kind: 'text',
+        help: 'Names this request under its meter. It counts once, however often it is sent, in whatever processes it arrives',
+        required: true,
+      },
+      device_id: { kind: 'text', help: 'When sent, the device must have a seat' },
+      used_at: {
+        kind: 'number',
+        help: 'When it was used, in Unix seconds, for a use that is reported late: at most 35 days ago. Now when absent',
+      },
+    },
+    notRepeatable: true,
+  },
+  holdMeter: {
+    method: 'POST',
+    path: '/v1/licenses/hold',
+    summary: 'Keep an amount of a meter free for work whose use is not known yet',
+    body: {
+      product_id: { kind: 'text', help: 'The id of the product, unique within the tenant', required: true },
+      license_key: {
+        kind: 'text',
+        help: 'The license key. Case, hyphens and white space do not matter',
+        required: true,
+      },
+      meter: { kind: 'text', help: 'The id of the meter, as the key type has it', required: true },
+      amount: {
+        kind: 'text',
+        help: 'How much, as a decimal number in a string with up to 6 places: as a JSON number it could lose digits',
+        required: true,
+      },
+      idempotency_key: {
+        kind: 'text',
+        help: 'Names this request under its meter. It counts once, however often it is sent, in whatever processes it arrives',
+        required: true,
+      },
+      device_id: { kind: 'text', help: 'When sent, the device must have a seat' },
+      seconds: {
+        kind: 'number',
+        help: 'How long the hold lasts, unless it is committed or released before: up to a day',
+        required: true,
+      },
+    },
+    notRepeatable: true,
+  },
+  commitHold: {
+    method: 'POST',
+    path: '/v1/licenses/hold/commit',
+    summary: 'Count what was used of a hold, and free the rest; repeating it gets the same response',
+    body: {
+      hold_id: { kind: 'text', help: 'The id of the hold', required: true },
+      amount: { kind: 'text', help: 'What was used, at most the amount of the hold', required: true },
+    },
+    notRepeatable: true,
+  },
+  releaseHold: {
+    method: 'POST',
+    path: '/v1/licenses/hold/release',
+    summary: 'Free what a hold keeps, without counting anything; repeating it gets the same response',
+    body: { hold_id: { kind: 'text', help: 'The id of the hold', required: true } },
+    notRepeatable: true,
   },
   startDeviceLogin: {
     method: 'POST',

@@ -10,6 +10,7 @@ import { LinkEvent } from './links/events.ts'
 import { LoginEvent } from './logins/events.ts'
 import { MailEvent } from './mails/events.ts'
 import { MemberEvent } from './members/events.ts'
+import { MeterEvent } from './meters/events.ts'
 import { NotaryEvent } from './notary/events.ts'
 import { PortalEvent } from './portal/events.ts'
 import { ProductEvent } from './products/events.ts'
@@ -51,6 +52,7 @@ export const eventsOf = {
   subject: SubjectEvent,
   ledger: LedgerEvent,
   notary: NotaryEvent,
+  meter: MeterEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

@@ -22,6 +22,9 @@ export const saleKey = (tenantId: string, provider: Provider, saleIdHash: string
 export const linkKey = (tenantId: string, provider: Provider, linkHash: string): string =>
   joinIds(tenantId, provider, linkHash)
 
+/** What a license, or a customer for all of its licenses, has used under one meter. */
+export const meterKey = (ownerId: string, meter: string): string => joinIds(ownerId, meter)
+
 export const tenantStream = (tenantId: string): string => streamName('tenant', tenantId)
 export const memberStream = (memberId: string): string => streamName('member', memberId)
 export const tokenStream = (tokenId: string): string => streamName('token', tokenId)

@@ -3,6 +3,7 @@ import type { LicenseEvent } from '../domain/licenses/events.ts'
 import type { License } from '../domain/licenses/license.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
+import type { MeterTerms } from '../domain/meters/terms.ts'
 import type { Duration, FloatingSeats } from '../domain/products/key-type.ts'
 
 type Value = string | number | null
@@ -167,6 +168,17 @@ export function floatingWords({
   const lent = days === undefined ? '' : `, ${maxBorrowed} borrowed for up to ${secondsWords(days * 86_400)}`
   const away = relays ? `, relays without renewal for up to ${secondsWords(relays.maxDays * 86_400)}` : ''
   return `for each ${scope}, ${secondsWords(seatSeconds)} after its last call${over}${lent}${away}`
+}
+
+/** Of a key type: what each period of its meters includes, and what happens to more; null without meters. */
+export function metersWords({ meters = [] }: { meters?: readonly MeterTerms[] | undefined }): string | null {
+  const words = meters.map(({ meter, unit, included, period, overage, overageLimit, rollover }) => {
+    const per = period === 'license' ? 'in all' : `a ${period}`
+    const more = { block: 'then blocked', allow: 'more is allowed', notify: 'more is allowed and notified' }
+    const upTo = overageLimit === null ? '' : ` up to ${overageLimit}`
+    return `${meter}: ${included} ${unit} ${per}, ${more[overage]}${upTo}${rollover ? ', rolls over' : ''}`
+  })
+  return words.length === 0 ? null : words.join('; ')
 }
 
 const overdraftWords = (overdraft: NonNullable<FloatingSeats['overdraft']>): string =>

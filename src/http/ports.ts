@@ -10,6 +10,7 @@ export type VendorPorts = ApprovalPorts &
   ImportPorts &
   TestMailPorts &
   Ports<
+    | 'counting'
     | 'deviceHashing'
     | 'findForRuntime'
     | 'fingerprint'

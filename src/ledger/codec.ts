@@ -117,6 +117,8 @@ function parsedIn(category: Category, place: EventHeader, shape: { type: string;
       return { ...place, category: 'ledger', event: eventsOf.ledger.parse(shape) }
     case 'notary':
       return { ...place, category: 'notary', event: eventsOf.notary.parse(shape) }
+    case 'meter':
+      return { ...place, category: 'meter', event: eventsOf.meter.parse(shape) }
     default:
       throw new Error(`no schema for the category ${String(category satisfies never)}`)
   }

@@ -49,6 +49,10 @@ export type Ledger = {
    */
   readStream(stream: string, most?: number): AsyncIterable<LogEntry>
   /**
+   * The events of a stream from a revision on, oldest first; empty when there are none yet.
+   */
+  readStreamFrom(stream: string, revision: number): AsyncIterable<LogEntry>
+  /**
    * Appends all events or none. If the answer is lost, the append is sent again with the same event ids and
    * revision. The store treats it as the first one, so nothing is written twice.
    * @throws LedgerUnavailable when the store does not answer within the time limit
@@ -105,7 +109,8 @@ export function connectLedger(
   const store = { connection, limits, guard }
   const unguarded = { connection, limits, guard: createLogGuard() }
   return {
-    readStream: (stream, most = Number.POSITIVE_INFINITY) => readStream(store, stream, most),
+    readStream: (stream, most = Number.POSITIVE_INFINITY) => readStream(store, stream, 0, most),
+    readStreamFrom: (stream, revision) => readStream(store, stream, revision, Number.POSITIVE_INFINITY),
     append: (stream, expected, events, cause) => append(store, stream, expected, events, cause),
     readPage: (after, limit) => readPage(store, after, limit),
     subscribe: (after, signal) => subscribe(store, after, signal),
@@ -170,9 +175,14 @@ const streamPage = 200
  * Reads whole pages, also for a caller that stops early: the store closes a connection that cancels too many
  * reads, together with all other calls on it.
  */
-async function* readStream(store: Store, stream: string, most: number): AsyncIterable<LogEntry> {
-  for (let from = 0; from < most; from += streamPage) {
-    const maxCount = Math.min(streamPage, most - from)
+async function* readStream(
+  store: Store,
+  stream: string,
+  first: number,
+  most: number,
+): AsyncIterable<LogEntry> {
+  for (let from = first; from < first + most; from += streamPage) {
+    const maxCount = Math.min(streamPage, first + most - from)
     const events = await readStreamPage(store, stream, from, maxCount)
     for (const event of events) yield decode(event, event.position?.commit ?? -1n)
     if (events.length < maxCount) return

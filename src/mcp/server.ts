@@ -14,6 +14,7 @@ import type { Tool } from './tool.ts'
 import { changeLicenseTools } from './tools/change-licenses.ts'
 import { findLicenseTools } from './tools/find-licenses.ts'
 import { licenseFileTools } from './tools/license-files.ts'
+import { meterTools } from './tools/meters.ts'
 import { relayTools } from './tools/relays.ts'
 import { saleTools } from './tools/sales.ts'
 import { webhookTools } from './tools/webhooks.ts'
@@ -24,6 +25,7 @@ export const allTools: readonly Tool[] = [
   ...findLicenseTools,
   ...changeLicenseTools,
   ...licenseFileTools,
+  ...meterTools,
   ...relayTools,
   ...saleTools,
   ...webhookTools,

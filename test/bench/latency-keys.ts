@@ -1,6 +1,15 @@
 import { z } from 'zod'
 
-export const LoadKind = z.enum(['validate', 'heartbeat', 'mint', 'activate', 'deactivate', 'mixed'])
+export const LoadKind = z.enum([
+  'validate',
+  'heartbeat',
+  'mint',
+  'activate',
+  'deactivate',
+  'mixed',
+  'consume-one',
+  'consume-many',
+])
 export type LoadKind = z.infer<typeof LoadKind>
 
 /** The options of one run of the open-loop load. */

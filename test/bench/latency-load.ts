@@ -27,10 +27,20 @@ const Answer = z.object({
   activated: z.boolean().optional(),
   deactivated: z.boolean().optional(),
   licenseKey: z.string().optional(),
+  allowed: z.boolean().optional(),
 })
 
 /** Far apart in the range, because neighbors share pages. */
 const nextKey = () => loadedKeyOf((options.offset + calls++ * 7919) % options.licenses)
+
+const consumeOf = (license_key: string): Call => ({
+  path: '/v1/licenses/consume',
+  body: {
+    ...{ product_id: loadedProductId, license_key, meter: 'calls', amount: '1.5' },
+    idempotency_key: `use-${options.offset}-${calls++}`,
+  },
+  isDone: (answer) => Answer.parse(answer).allowed === true,
+})
 
 const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {
   validate: () => ({
@@ -57,6 +67,8 @@ const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {
       isDone: (answer) => Answer.parse(answer).activated === true,
     }
   },
+  'consume-one': () => consumeOf(loadedKeyOf(0)),
+  'consume-many': () => consumeOf(nextKey()),
   deactivate: () => {
     const seat = seats.shift()
     if (!seat) return callOf.activate()

@@ -89,9 +89,14 @@ export async function fill(ledger: Checkout, log: (line: string) => void, own: o
   }
 }
 
-async function post({ address, token }: Checkout, path: string, body: object): Promise<void> {
+export async function post(
+  { address, token }: Checkout,
+  path: string,
+  body: object,
+  method = 'POST',
+): Promise<void> {
   const answer = await fetch(`${address}${path}`, {
-    method: 'POST',
+    method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })

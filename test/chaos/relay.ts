@@ -23,7 +23,7 @@ const seatSeconds = 1
 const periodMs = seatSeconds * 1000
 
 const faultKinds = ['kill', 'fill disk', 'freeze', 'set clock', 'second process', 'renew'] as const
-export type RelayFault = (typeof faultKinds)[number]
+type RelayFault = (typeof faultKinds)[number]
 
 export type RelaySummary = {
   seed: number

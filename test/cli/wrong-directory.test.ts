@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { allCommands, commandLine } from '../../src/cli/command-line.ts'
-import { commandGroups } from '../../src/cli/groups.ts'
+import { type CommandGroup, commandGroups } from '../../src/cli/groups.ts'
 import { createHost } from '../harness/process.ts'
 
 const host = createHost()
@@ -54,8 +54,8 @@ function callOf(command: Command): string[] {
   return [...wordsOf(command), ...args, ...options]
 }
 
-async function leavesOf(where: 'host' | 'network'): Promise<string[][]> {
-  const program = await commandLine(commandGroups.filter((group) => group.where === where))
+async function leavesOf(isMeant: (where: CommandGroup['where']) => boolean): Promise<string[][]> {
+  const program = await commandLine(commandGroups.filter((group) => isMeant(group.where)))
   const leaves = allCommands(program).filter((command) => !hasOnlyGroups(command))
   return leaves.filter((command) => !Object.hasOwn(exempt, wordsOf(command).join(' '))).map(callOf)
 }
@@ -64,8 +64,8 @@ async function leavesOf(where: 'host' | 'network'): Promise<string[][]> {
 const hasOnlyGroups = (command: Command): boolean =>
   command.commands.length > 0 && command.registeredArguments.length === 0
 
-const onHost = await leavesOf('host')
-const overNetwork = await leavesOf('network')
+const onHost = await leavesOf((where) => where === 'host')
+const elsewhere = await leavesOf((where) => where !== 'host')
 /** The host's forms of commands that a server has too, and what needs more than it requires. */
 const more = [
   ...['show', 'history', 'explain', 'revoke'].map((name) => ['licenses', name, 'lic_1', '--tenant', 'acme']),
@@ -124,7 +124,7 @@ test('without KEYLEDGER_DATA_DIR it says that it searched the working directory'
 })
 
 describe('on a machine that is not signed in', () => {
-  test.each(overNetwork.map((words) => [words.join(' '), words] as const))('%s', async (_, words) => {
+  test.each(elsewhere.map((words) => [words.join(' '), words] as const))('%s', async (_, words) => {
     const { home, environment } = emptyMachine()
     const file = join(host.directory, 'acme')
     writeFileSync(file, '')

@@ -18,6 +18,7 @@ import { links } from '../../src/domain/links/link.ts'
 import { logins } from '../../src/domain/logins/login.ts'
 import { mails } from '../../src/domain/mails/mail.ts'
 import { members } from '../../src/domain/members/member.ts'
+import { meters } from '../../src/domain/meters/decide.ts'
 import { notaryLogs } from '../../src/domain/notary/notary-log.ts'
 import { portals } from '../../src/domain/portal/portal.ts'
 import { defaultKeyType } from '../../src/domain/products/key-type.ts'
@@ -35,6 +36,7 @@ import { webhooks } from '../../src/domain/webhooks/webhook.ts'
 import { outcomeOf } from './given.ts'
 import { goldenData, goldenEvents } from './golden.ts'
 import { at, instanceCommands, later, nextEnd, terms } from './licenses/license-samples.ts'
+import { meterCommands } from './meters/meter-samples.ts'
 
 type Laws = {
   name: string
@@ -107,7 +109,6 @@ const { kid, publicKey, secretName } = goldenData('signing', 'SigningKeyPublishe
 const published = { kid, publicKey, secretName }
 const consumed = { tokenId: request.tokenId, requestHash: request.requestHash }
 const asked = { tenantId, memberId: 'mem_1', clientName: 'CI', scopesAsked: [], at }
-
 const anybody = { anotherMember: false, requestedBy: null }
 const all: Laws[] = [
   lawsOf('tenants', tenants, [
@@ -364,6 +365,7 @@ const all: Laws[] = [
     { type: 'PrepareKey', tenantId, key: published, at },
     { type: 'RotateKey', tenantId, key: published, at },
   ]),
+  lawsOf('meters', meters, meterCommands),
   lawsOf('trials', trials, [{ tenantId, productId: 'editor', state: 'trial', installs: 30, at }]),
   lawsOf('audits', audits, [
     { type: 'Looked', data: goldenData('audit', 'Looked') },
@@ -380,6 +382,7 @@ const meantToRepeat: Readonly<Record<string, readonly string[]>> = {
   members: ['IssueLink'],
   products: ['EnableTestMode'],
   licenses: ['RemintLicense'],
+  meters: ['Consume', 'CorrectUse'],
   sales: ['ReceiveAgain', 'ReviewPlan'],
   'signing keys': ['RotateKey'],
 }

@@ -15,6 +15,7 @@ import { createFingerprint } from '../../src/access/fingerprint.ts'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { createKeyTypeUse } from '../../src/commands/cross-stream/key-type-use.ts'
 import { createPlanCapacity } from '../../src/commands/cross-stream/plan-capacity.ts'
+import { createCounting } from '../../src/commands/meters/counting.ts'
 import { causeOf, type Origin, sealSourceWith } from '../../src/commands/origin.ts'
 import { createDeriveId, newId } from '../../src/credentials/id.ts'
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
@@ -177,6 +178,7 @@ export async function openTestLedger(
   const keyHashing = createKeyHashing(createTenantKeys(secrets, keyHashSecret, randomBytes))
   const machineReports = createMachineReports(() => undefined, 3_600_000)
   undo.push(() => machineReports.stop())
+  const lookups = createLookups(db)
   const ports: AllPorts = {
     ledger,
     execute: createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects)),
@@ -185,7 +187,8 @@ export async function openTestLedger(
     seatEnds: createSeatEnds(db),
     untilVisible,
     db,
-    ...createLookups(db),
+    ...lookups,
+    counting: createCounting({ ...lookups, ledger, now: clock.now }),
     keyTypes: createKeyTypeUse(locks, ledger),
     planCapacity: createPlanCapacity({ locksDb, db, ledger, untilVisible }),
     subjects,

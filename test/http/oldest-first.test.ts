@@ -18,6 +18,8 @@ import { makeCustomer, makeProduct, mint } from './samples.ts'
 /** Lists that have no items here. */
 const notFilled = /^\/v1\/customers\/\{id\}\/sales$|\/refusals/
 
+const meter = { meter: 'calls', unit: 'calls', included: '9', period: 'license', overage: 'block' }
+
 const Page = z.strictObject({ items: z.array(z.unknown()), nextCursor: z.string().nullable() })
 
 let api: TestApi
@@ -35,7 +37,9 @@ beforeAll(async () => {
   for (let n = 0; n < 5; n++) {
     // Two of three differ in their ids alone.
     if (n % 3 === 0) clock.advance(1000)
-    await makeProduct(ask, tenant.token, `product-${n}`, { keyTypes: [{ name: 'Pro', deviceLimit: 9 }] })
+    await makeProduct(ask, tenant.token, `product-${n}`, {
+      keyTypes: [{ name: 'Pro', deviceLimit: 9, meters: [meter] }],
+    })
     const customer = await makeCustomer(ask, tenant.token)
     await tenant.tokenWith('products:read')
     customerId ??= customer
@@ -76,6 +80,12 @@ beforeAll(async () => {
     await recordIgnoredTest(ports.db, tenant.tenantId, { ...ignored, notificationId }, ports.now())
     const body = { product_id: 'product-0', license_key: firstKey, device_id: `laptop-${n}` }
     await ask('POST', '/v1/licenses/activate', { token: tenant.token, body })
+    if (n === 0)
+      for (const use of ['a', 'b', 'c'])
+        await ask('POST', '/v1/licenses/consume', {
+          token: tenant.token,
+          body: { ...body, meter: 'calls', amount: '1', idempotency_key: use },
+        })
     await ask('POST', `/v1/licenses/${licenseId}/revoke`, { token: tenant.token })
   }
 })
@@ -115,7 +125,9 @@ test('every paged list can be read in both orders', async () => {
     .map(([path]) => path)
   expect(lists.length).toBeGreaterThan(8)
   for (const path of lists) {
-    const url = path.replace('{id}', path.startsWith('/v1/customers/') ? customerId : licenseId)
+    const url = path
+      .replace('{id}', path.startsWith('/v1/customers/') ? customerId : licenseId)
+      .replace('{meter}', 'calls')
     const newest = await walk(url, 'limit=100')
     if (notFilled.test(path)) continue
     expect({ path, enough: newest.length >= 3 }).toStrictEqual({ path, enough: true })

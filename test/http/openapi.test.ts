@@ -124,6 +124,10 @@ test('every POST with a token documents Idempotency-Key and its replay, except g
     'POST /v1/webhook-endpoints/{id}/test',
     'POST /v1/licenses/validate',
     'POST /v1/licenses/heartbeat',
+    'POST /v1/licenses/consume',
+    'POST /v1/licenses/hold',
+    'POST /v1/licenses/hold/commit',
+    'POST /v1/licenses/hold/release',
   ])
   const taking = operations.filter(({ operation }) => takesKey(operation))
   expect(taking.filter(({ route }) => !route.startsWith('POST '))).toStrictEqual([])
@@ -151,14 +155,18 @@ test('every error response references the error schema of its interface', () => 
         status === '400' && /^POST \/v1\/login\/device/.test(route) ? 'DeviceLoginError' : undefined
       const refusesWithSettings = /productId\}\/validate$/.test(route) && ['404', '422'].includes(status)
       const refusesWithReason =
-        (/productId\}\/(?:activate|deactivate|heartbeat)$/.test(route) &&
+        (/productId\}\/(?:activate|deactivate|heartbeat|consume)$/.test(route) &&
           ['402', '404', '422'].includes(status)) ||
         (/productId\}\/relay/.test(route) && ['404', '409', '422'].includes(status))
       const named =
         told ??
         (refusesWithReason ? 'ClientRefusal' : undefined) ??
         (refusesWithSettings ? 'ClientValidateRefusal' : undefined) ??
-        (/v1\/licenses\/(?:activate|validate|heartbeat|deactivate)$/.test(route) ? 'RuntimeError' : 'Error')
+        (/v1\/licenses\/(?:activate|validate|heartbeat|deactivate|consume|hold(?:\/commit|\/release)?)$/.test(
+          route,
+        )
+          ? 'RuntimeError'
+          : 'Error')
       expect({ route, status, schema: content?.['application/json']?.schema }).toStrictEqual({
         route,
         status,
@@ -192,7 +200,7 @@ test('every client call documents its rate limit headers', () => {
   const calls = operations.filter(
     ({ operation }) => operation.tags.includes('Client') && '401' in operation.responses,
   )
-  expect(calls).toHaveLength(9)
+  expect(calls).toHaveLength(10)
   for (const { operation } of calls) {
     expect(Object.keys(operation.responses['429']?.headers ?? {})).toStrictEqual([
       'RateLimit-Limit',

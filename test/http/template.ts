@@ -5,6 +5,8 @@ export function templateOf(url: string): string {
     .replace(/(\/products\/)[^/]+/, '$1{productId}')
     .replace(/(\/key-types\/)(?!verify-prices)[^/]+/, '$1{keyTypeId}')
     .replace(/(\/licenses\/)lic_[^/]+/, '$1{id}')
+    .replace(/(\/meters\/)[^/]+/, '$1{meter}')
+    .replace(/(\/credits\/)[^/]+/, '$1{creditId}')
     .replace(/(\/customers\/)[^/]+/, '$1{id}')
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
     .replace(/(\/deliveries\/)whd_[^/]+/, '$1{id}')

@@ -282,6 +282,7 @@ describe('a stream’s category', () => {
       'subject-',
       'ledger-',
       'notary-',
+      'meter-',
     ]))
 
   test('the stream of a product names its tenant and its product apart', () =>

@@ -68,6 +68,7 @@ export const everyArgument: Record<string, object> = {
     idempotencyKey: 'once',
   },
   release_license_file: { licenseId: 'lic_1', release: 'v4.public.x', idempotencyKey: 'once' },
+  list_license_meters: { licenseId: 'lic_1' },
   list_relays: { licenseId: 'lic_1' },
   certify_relay: {
     licenseId: 'lic_1',

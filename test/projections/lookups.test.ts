@@ -51,6 +51,8 @@ const calls: { [Name in Call]: (lookups: Lookups) => Promise<unknown> } = {
   findLicenseById: (lookups) => lookups.findLicenseById('lic_one'),
   findInstance: (lookups) => lookups.findInstance({ ...key, instance: { instanceId } }),
   findForInstanceValidate: (lookups) => lookups.findForInstanceValidate({ ...key, instanceId, now }),
+  findMetered: (lookups) => lookups.findMetered({ ...key, deviceId: 'one', instanceId }),
+  findMeter: (lookups) => lookups.findMeter({ stream: 'meter-lic_one.calls', known: -1, keys: ['one'] }),
 }
 
 const Statement = z.object({ text: z.string() })
@@ -76,6 +78,7 @@ test.each([
   'findForRuntime',
   'findInstance',
   'findForInstanceValidate',
+  'findMetered',
 ] as const)('%s finds a customer by its id, not by the tenant', async (name) => {
   const scans = (await planOf(calls[name])).match(/using customers\w+/g)
   expect(scans).toStrictEqual(['using customers_pkey'])

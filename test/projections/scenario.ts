@@ -33,6 +33,7 @@ import { deliveryStepRunner } from './delivery-steps.ts'
 import { fileStepRunner } from './file-steps.ts'
 import { installStepRunner } from './install-steps.ts'
 import { memberStepRunner } from './member-steps.ts'
+import { meterStepRunner } from './meter-steps.ts'
 import { relayStepRunner } from './relay-steps.ts'
 import { runSellingStep } from './selling-steps.ts'
 import type { Decision, Step } from './steps.ts'
@@ -85,6 +86,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
   const runMemberStep = memberStepRunner(ledger, tenantId)
   const runDeliveryStep = deliveryStepRunner(ledger, tenantId)
   const runFileStep = fileStepRunner(ledger)
+  const runMeterStep = meterStepRunner(ledger, tenantId, productId)
   const runRelayStep = relayStepRunner(ledger, tenantId, productId)
   const runInstallStep = installStepRunner(ledger, tenantId, productId)
   const licenseAt = (index: number) => licenses[index % licenses.length]
@@ -254,6 +256,14 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'issue file':
       case 'release file':
         return runFileStep(step, id)
+      case 'consume':
+      case 'hold':
+      case 'commit':
+      case 'release':
+      case 'add credit':
+      case 'withdraw credit':
+      case 'correct use':
+        return runMeterStep(step, id)
       case 'certify relay':
       case 'release relay':
         return runRelayStep(step)

@@ -4,6 +4,7 @@ import { anyDeliveryStep, type DeliveryStep, everyDeliveryStep } from './deliver
 import { anyFileStep, everyFileStep, type FileStep } from './file-steps.ts'
 import { anyInstallStep, everyInstallStep, type InstallStep } from './install-steps.ts'
 import { anyMemberStep, everyMemberStep, type MemberStep } from './member-steps.ts'
+import { anyMeterStep, everyMeterStep, type MeterStep } from './meter-steps.ts'
 import { anyRelayStep, everyRelayStep, type RelayStep } from './relay-steps.ts'
 import { anySellingStep, everySellingStep, type SellingStep } from './selling-steps.ts'
 
@@ -16,6 +17,7 @@ export type Step =
   | InstallStep
   | DeliveryStep
   | FileStep
+  | MeterStep
   | RelayStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
@@ -105,6 +107,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: anyInstallStep },
   { weight: 2, arbitrary: anyDeliveryStep },
   { weight: 2, arbitrary: anyFileStep },
+  { weight: 3, arbitrary: anyMeterStep },
   { weight: 2, arbitrary: anyRelayStep },
   { weight: 6, arbitrary: anySellingStep },
   fc.record({
@@ -135,6 +138,7 @@ export const everyStep: readonly Step[] = [
   { do: 'suspend license', license: 0 },
   { do: 'resume license', license: 0 },
   ...everyFileStep,
+  ...everyMeterStep,
   ...everyRelayStep,
   { do: 'remint', license: 0, keepDevices: true },
   { do: 'suspend license', license: 1 },

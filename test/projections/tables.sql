@@ -71,6 +71,7 @@ create table key_types (
   entitlements text[] not null,
   fallback_entitlements text[] not null,
   entitlement_values json,
+  meters json,
   primary key (tenant_id, product_id, key_type_id)
 );
 
@@ -181,6 +182,7 @@ create table licenses (
   test boolean not null,
   metadata json not null,
   created_at timestamptz not null,
+  renewed_at timestamptz,
   updates_until timestamptz,
   updates_paid_at timestamptz,
   primary key (license_id)
@@ -323,6 +325,39 @@ create table seat_minutes (
   primary key (license_id, minute)
 );
 create index seat_minutes_by_age on seat_minutes (minute);
+
+create table meters (
+  stream text not null,
+  revision int not null,
+  state jsonb not null,
+  tenant_id text not null,
+  product_id text not null,
+  license_id text not null,
+  meter text not null,
+  unit text not null,
+  primary key (stream)
+) with (fillfactor = 70);
+create index meters_of_license on meters (license_id, meter);
+
+create table meter_lines (
+  stream text not null,
+  revision int not null,
+  ordinal int not null,
+  kind text not null,
+  key text,
+  amount text,
+  shares json,
+  period_starts_at timestamptz,
+  period_ends_at timestamptz,
+  ends_at timestamptz,
+  subject_id text,
+  used_at timestamptz,
+  late boolean not null,
+  note text,
+  at timestamptz not null,
+  primary key (stream, revision, ordinal)
+);
+create index meter_lines_by_key on meter_lines (stream, key) where key is not null;
 
 create table deliveries (
   stream text not null,

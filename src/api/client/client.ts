@@ -6,6 +6,7 @@ export type ClientRoute =
   | 'validate'
   | 'heartbeat'
   | 'deactivate'
+  | 'consume'
   | 'free-tier'
   | 'keyless'
   | 'config'

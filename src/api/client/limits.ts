@@ -30,6 +30,7 @@ const byRoute: Record<ClientRoute, LimitName> = {
   heartbeat: 'clientValidate',
   activate: 'clientActivate',
   deactivate: 'clientDeactivate',
+  consume: 'clientValidate',
   'free-tier': 'clientFreeTier',
   keyless: 'clientKeyless',
   config: 'clientConfig',

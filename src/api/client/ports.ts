@@ -2,6 +2,7 @@ import type { Ports } from '../../ports.ts'
 
 /** What the routes of the client interface use. */
 export type ClientPorts = Ports<
+  | 'counting'
   | 'db'
   | 'deviceHashing'
   | 'execute'
@@ -9,6 +10,7 @@ export type ClientPorts = Ports<
   | 'findInstall'
   | 'findInstance'
   | 'findLicenseById'
+  | 'findMetered'
   | 'findProduct'
   | 'installs'
   | 'keyHashing'

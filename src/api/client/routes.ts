@@ -3,6 +3,7 @@ import { activateRoute } from './activate.ts'
 import type { ClientAuthority } from './admit.ts'
 import { beaconRoutes } from './beacons.ts'
 import { configRoute } from './config.ts'
+import { consumeRoute } from './consume.ts'
 import { deactivateRoute } from './deactivate.ts'
 import { heartbeatRoute } from './heartbeat.ts'
 import { keysetRoute } from './keyset.ts'
@@ -18,6 +19,7 @@ export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientA
   validateRoute(app, ports, authority)
   heartbeatRoute(app, ports, authority)
   deactivateRoute(app, ports)
+  consumeRoute(app, ports)
   beaconRoutes(app, ports, clientLimits)
   configRoute(app, ports)
   keysetRoute(app, ports)

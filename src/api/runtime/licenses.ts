@@ -25,6 +25,7 @@ import { type NotCovered, notCoveredAnswer, updatesShown } from '../../verdicts/
 import { reasonOfRefusal, statusOfRefusal } from '../../verdicts/refused.ts'
 import { createFindLicense, type FindLicense } from './find-license.ts'
 import { heartbeatRoute } from './heartbeat.ts'
+import { meterRoutes } from './meters.ts'
 import {
   activateIn,
   activateOut,
@@ -38,10 +39,12 @@ import { type AppIn, type Input, recordRefusal, verdictFor } from './verdict.ts'
 
 /** What the routes of the runtime interface use. */
 export type RuntimePorts = Ports<
+  | 'counting'
   | 'db'
   | 'execute'
   | 'findForRuntime'
   | 'findForValidate'
+  | 'findMetered'
   | 'findToken'
   | 'keyHashing'
   | 'newId'
@@ -62,6 +65,7 @@ export function runtimeRoutes(app: ZodApp, ports: RuntimePorts, authority: Autho
   heartbeatRoute(app, ports, authority, findLicense)
   activateRoute(app, ports)
   deactivateRoute(app, ports)
+  meterRoutes(app, ports)
   for (const call of ['activate', 'validate', 'heartbeat', 'deactivate'])
     refuseAllButPost(app, `/v1/licenses/${call}`)
 }

@@ -4,10 +4,13 @@ import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
 import { fence, seatShape, waitingShape } from '../../http/licenses/seats.ts'
 import { type ErrorStatus, errorsWith, graceShape, keyText, text } from '../../http/schemas.ts'
 
-const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
+export const deviceId = text(256).meta({
+  description: 'A stable id, chosen by the caller',
+  example: 'machine-7f3a',
+})
 
 /** Unknown fields are ignored, because callers of all versions send what they know. */
-const keyOfProduct = z.object({
+export const keyOfProduct = z.object({
   product_id: text(200),
   license_key: keyText,
 })

@@ -10,14 +10,13 @@ import { CommandMisused, CommandRefused, CommandUnavailable } from '../../termin
 
 export type OpenedRelay = { database: Database; key: RelayKey; clock: RelayClock; enrollment: Enrollment }
 
-/** Runs work on the files of a relay, which may be served meanwhile. @throws CommandRefused, CommandUnavailable */
+/** Runs work on the files of a relay, which may be served meanwhile. @throws CommandMisused, CommandRefused, CommandUnavailable */
 export function withRelay<Result>(
   directory: string,
   work: (relay: OpenedRelay) => Result | Promise<Result>,
 ): Promise<Result> {
   return inWords(async () => {
-    if (!hasFile(directory))
-      throw new CommandRefused(`No relay is enrolled in ${directory}. Enroll it: keyledger relay enroll.`)
+    if (!hasFile(directory)) throw noRelayIn(directory)
     const database = openDatabase(directory)
     try {
       const key = openKey(directory)
@@ -25,14 +24,17 @@ export function withRelay<Result>(
         time: readValue(file, 'time'),
         enrollment: readValue(file, 'enrollment'),
       }))
-      if (!enrollment)
-        throw new CommandRefused(`No relay is enrolled in ${directory}. Enroll it: keyledger relay enroll.`)
+      if (!enrollment) throw noRelayIn(directory)
       return await work({ database, key, clock: createRelayClock(ownClocks, time), enrollment })
     } finally {
       database.close()
     }
   })
 }
+
+/** There is no relay in this directory. */
+export const noRelayIn = (directory: string): CommandMisused =>
+  new CommandMisused(`No relay is enrolled in ${directory}. Enroll it: keyledger relay enroll.`)
 
 /** Says failures of a relay as the command line does. @throws CommandRefused, CommandUnavailable, CommandMisused */
 export async function inWords<Result>(work: () => Promise<Result>): Promise<Result> {

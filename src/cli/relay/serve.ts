@@ -3,9 +3,9 @@ import { DirectoryInUse } from '../../files/directory-lock.ts'
 import { wholeNumberOf } from '../../numbers.ts'
 import { runRelay } from '../../relay/run.ts'
 import { hasFile } from '../../relay/store/database.ts'
-import { CommandRefused, CommandUnavailable } from '../../terminal/exit-codes.ts'
+import { CommandUnavailable } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
-import { inWords } from './open.ts'
+import { inWords, noRelayIn } from './open.ts'
 import type { DataOption } from './options.ts'
 
 /** How long running requests may take to finish after Ctrl-C. */
@@ -18,8 +18,7 @@ export async function serve({
   host,
 }: DataOption & { port: string; host: string }): Promise<void> {
   const at = { host, port: wholeNumberOf('--port', port, 0, 65_535) }
-  if (!hasFile(data))
-    throw new CommandRefused(`No relay is enrolled in ${data}. Enroll it: keyledger relay enroll.`)
+  if (!hasFile(data)) throw noRelayIn(data)
   const onError = (error: unknown) => {
     printToStderr(`${new Date().toISOString()} ${wordsOf(error)}`)
   }

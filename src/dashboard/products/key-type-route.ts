@@ -174,6 +174,7 @@ async function changesForLicenses(
         ...effect.entitlementsDisappearing,
         ...fact.newLicenses,
         ...(fact.values ?? []),
+        ...(fact.meters ? [fact.meters] : []),
       ].length > 0,
   )
   return isNoticed ? effectWords(effect) : []

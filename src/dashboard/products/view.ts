@@ -5,7 +5,7 @@ import type { ProductSettings } from '../../domain/products/events.ts'
 import type { KeyType, OfflineFiles } from '../../domain/products/key-type.ts'
 import type { Release } from '../../domain/products/releases.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
-import { durationWords, floatingWords, money, secondsWords } from '../../history/changes.ts'
+import { durationWords, floatingWords, metersWords, money, secondsWords } from '../../history/changes.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -191,12 +191,15 @@ function termFacts({
   onExpiry,
   offlineFiles,
   floatingSeats,
+  meters,
 }: KeyType): [string, string][] {
+  const metered = metersWords({ meters })
   const more: [string, string][] = [
     ...(graceSeconds ? [['Grace', secondsWords(graceSeconds)] as [string, string]] : []),
     ...(updates ? [['Updates', durationWords(updates)] as [string, string]] : []),
     ...(floatingSeats ? [['Floating seats', floatingWords(floatingSeats)] as [string, string]] : []),
     ...(offlineFiles ? [['License files', fileWords(offlineFiles)] as [string, string]] : []),
+    ...(metered === null ? [] : [['Meters', metered] as [string, string]]),
   ]
   if (duration === null) return [['Duration', 'perpetual'], ...more]
   const from = startsAt === 'first_activation' ? ' from the first activation' : ''

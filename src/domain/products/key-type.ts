@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MetersOfKeyType } from '../meters/terms.ts'
 import { Moment, Slug } from '../values.ts'
 import { EntitlementValue } from './entitlement-values.ts'
 
@@ -176,6 +177,8 @@ export const KeyType = z.strictObject({
   offlineFiles: OfflineFiles.nullable().optional(),
   /** Absent or null where a device keeps its seat until it gives it back. */
   floatingSeats: FloatingSeats.nullable().optional(),
+  /** Absent or empty where nothing is metered. Licenses have the meters of their key type as they are now. */
+  meters: MetersOfKeyType.optional(),
 })
 export type KeyType = z.infer<typeof KeyType>
 
@@ -184,6 +187,7 @@ export function withoutUnset({
   updates,
   offlineFiles,
   floatingSeats,
+  meters,
   startsAt,
   graceSeconds,
   ...keyType
@@ -193,6 +197,7 @@ export function withoutUnset({
     ...(updates && { updates }),
     ...(offlineFiles && { offlineFiles }),
     ...(floatingSeats && { floatingSeats }),
+    ...(meters && meters.length > 0 && { meters }),
     ...(startsAt === 'first_activation' && { startsAt }),
     ...(graceSeconds && { graceSeconds }),
   }

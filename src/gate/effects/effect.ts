@@ -131,6 +131,13 @@ const Fact = z
         .meta({
           description: 'Values of entitlements that all licenses of it get. Absent when no value changes',
         }),
+      meters: z
+        .object({
+          from: scalar.meta({ description: 'The meters now; null for none' }),
+          to: scalar.meta({ description: 'The meters after the change; null for none' }),
+        })
+        .optional()
+        .meta({ description: 'What is metered for all licenses of it. Absent when it stays' }),
     }),
     z.object({
       what: kindOf('person_erased'),

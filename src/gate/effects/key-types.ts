@@ -6,7 +6,7 @@ import type { ProductEvent } from '../../domain/products/events.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { floatingWords } from '../../history/changes.ts'
+import { floatingWords, metersWords } from '../../history/changes.ts'
 import type { Ports } from '../../ports.ts'
 import type { Counted, Effect, EntitlementChange, Fact } from './effect.ts'
 import { entitlementChanges } from './licenses.ts'
@@ -56,6 +56,9 @@ export async function effectOnKeyType(
         live,
         newLicenses: changedTerms(before, keyType),
         ...(values.length > 0 && { values }),
+        ...(!sameJson(before.meters ?? [], keyType.meters ?? []) && {
+          meters: { from: metersWords(before), to: metersWords(keyType) },
+        }),
       },
     ],
   }

@@ -156,6 +156,11 @@ function keyTypeWords(fact: Extract<Fact, { what: `key_type_${string}` }>): stri
             `${fieldNames[field] ?? field} of new licenses: ${termWords(from)} becomes ${termWords(to)}`,
         ),
         ...(fact.values ?? []).map(valueWords),
+        ...(fact.meters
+          ? [
+              `Meters of its licenses: ${termWords(fact.meters.from)} becomes ${termWords(fact.meters.to)}; what was used stays counted`,
+            ]
+          : []),
         ...keptWords(fact),
       ]
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MetersOfKeyType } from '../../../domain/meters/terms.ts'
 import { KeyPrefix, ProductSettings } from '../../../domain/products/events.ts'
 import {
   DeviceLimit,
@@ -46,6 +47,12 @@ const offlineFiles = OfflineFiles.nullable().meta({
     'License files, with which a device may go on without a network; null, or absent, where there are none',
 })
 
+const metersText = {
+  description:
+    'What is metered for its licenses, each meter by its id. Licenses have the meters of their key type as they are now; what ' +
+    'was used stays counted',
+}
+
 const keyTypeName = <Name extends z.ZodType>(name: Name): Name =>
   name.meta({ description: 'The name that people read, also customers', example: 'Pro' })
 
@@ -77,6 +84,10 @@ export const keyTypeOut = z
     }),
     offlineFiles: offlineFiles.optional(),
     ...seatPolicyShape,
+    meters: MetersOfKeyType.optional().meta({
+      ...metersText,
+      description: `${metersText.description}. Absent without any`,
+    }),
   })
   .meta({
     id: 'KeyType',
@@ -117,6 +128,10 @@ const keyTypeFields = z.strictObject({
   }),
   floatingSeats: FloatingSeats.nullable().meta({
     description: 'How seats float: makes the policy `floating`; null makes it `device`',
+  }),
+  meters: MetersOfKeyType.meta({
+    ...metersText,
+    description: `${metersText.description}. Replaces all meters`,
   }),
 })
 

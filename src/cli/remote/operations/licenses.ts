@@ -132,6 +132,53 @@ export const licenseCommands = {
     summary: 'Take a license file back, which frees the seat',
     options: { release: 'the text that the app made' },
   },
+  listLicenseMeters: {
+    words: 'licenses meters',
+    summary: 'Show what a license has used under each meter',
+    items: 'meters',
+    columns: {
+      METER: 'meter',
+      USED: 'used',
+      INCLUDED: 'included',
+      REMAINING: 'remaining',
+      OVERAGE: 'overage',
+      UNIT: 'unit',
+      RESETS: 'resetsAt',
+    },
+  },
+  listMeterLines: {
+    words: 'licenses uses',
+    summary: 'List what was counted under a meter, newest first',
+    columns: { TIME: 'time', KIND: 'kind', AMOUNT: 'amount', KEY: 'key', NOTE: 'note' },
+  },
+  addCredit: {
+    words: 'licenses add-credit',
+    summary: 'Add a prepaid amount to a meter',
+    options: {
+      amount: 'how much',
+      expiresAt: 'its end: a time, a duration such as 30d, or none',
+      order: 'the number of the purchase',
+    },
+  },
+  withdrawCredit: {
+    words: 'licenses withdraw-credit',
+    summary: 'Take back what is left of a credit',
+    question: 'Take back what is left of this credit?',
+    options: { reason: 'why' },
+  },
+  correctUse: {
+    words: 'licenses correct-use',
+    summary: 'Take off what was counted wrongly in the present period',
+    options: { amount: 'how much was counted too much', reason: 'why' },
+  },
+  consumeMeter: {
+    words: 'licenses consume',
+    summary: 'Count a use under a meter',
+    options: { used_at: 'when it was used, in Unix seconds, for one that is reported late' },
+  },
+  holdMeter: { words: 'licenses hold', summary: 'Keep an amount of a meter free for a time' },
+  commitHold: { words: 'licenses commit-hold', summary: 'Count what was used of a hold, and free the rest' },
+  releaseHold: { words: 'licenses release-hold', summary: 'Free what a hold keeps' },
   listRelays: {
     words: 'licenses relays',
     summary: "List the relays in customers' networks",

@@ -1,0 +1,96 @@
+import { type Line, linesOf } from '../../src/domain/meters/lines.ts'
+import { evolveMeter } from '../../src/domain/meters/meter.ts'
+import { type MeterText, meterOf, meterText, unusedText } from '../../src/domain/meters/text.ts'
+import { evolveRecorded, type Recorded } from '../../src/domain/recorded.ts'
+import { defineDocuments } from '../document.ts'
+import type { Projector } from '../projector.ts'
+import { defineTable } from '../table.ts'
+
+const documents = defineDocuments(
+  {
+    category: 'meter',
+    absent: unusedText,
+    evolve: evolveRecorded({
+      category: 'meter',
+      evolve: (state: MeterText, event) => meterText(evolveMeter(meterOf(state), event)),
+    }),
+  },
+  {
+    table: 'meters',
+    begun: ({ owner }) => owner ?? undefined,
+    columns: {
+      tenantId: 'text not null',
+      productId: 'text not null',
+      licenseId: 'text not null',
+      meter: 'text not null',
+      unit: 'text not null',
+    },
+    indexes: { meters_of_license: '(license_id, meter)' },
+    fillFactor: 70,
+  },
+)
+
+type LineFields = Omit<Line, 'from' | 'period'> & {
+  stream: string
+  revision: number
+  /** Among the lines of its event. */
+  ordinal: number
+  /** What of it came from where. */
+  shares: Line['from']
+  periodStartsAt: string | null
+  periodEndsAt: string | null
+}
+
+/**
+ * The lines of the bills. A row of `meters` and the lines up to its revision are committed together: a key that is not among them
+ * can only have been recorded after that revision.
+ */
+export const meterLines = defineTable<LineFields>(
+  'meter_lines',
+  {
+    stream: 'text not null',
+    revision: 'int not null',
+    ordinal: 'int not null',
+    kind: 'text not null',
+    key: 'text',
+    amount: 'text',
+    shares: 'json',
+    periodStartsAt: 'timestamptz',
+    periodEndsAt: 'timestamptz',
+    endsAt: 'timestamptz',
+    subjectId: 'text',
+    usedAt: 'timestamptz',
+    late: 'boolean not null',
+    note: 'text',
+    at: 'timestamptz not null',
+  },
+  {
+    key: ['stream', 'revision', 'ordinal'],
+    over: 'nothing',
+    indexes: { meter_lines_by_key: '(stream, key) where key is not null' },
+  },
+)
+
+export const metersProjector: Projector = {
+  name: 'meters',
+  tables: [documents, meterLines],
+  async apply(db, entries) {
+    const changed = await documents.changed(db, entries)
+    return changed.length === 0
+      ? []
+      : [...documents.write(changed), ...meterLines.write(entries.flatMap(rowsOf))]
+  },
+}
+
+function rowsOf(recorded: Recorded): LineFields[] {
+  if (recorded.category !== 'meter') return []
+  const { stream, revision, event } = recorded
+  return linesOf(event).map((line, ordinal) => ({ stream, revision, ordinal, ...rowOf(line) }))
+}
+
+const rowOf = ({ from, period, ...line }: Line) => ({
+  ...line,
+  shares: from,
+  periodStartsAt: period?.startsAt ?? null,
+  periodEndsAt: period?.endsAt ?? null,
+})

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+
+/** An amount of what is metered, in millionths of its unit: sums of any number of amounts are exact. */
+export type Amount = bigint
+
+const places = 6
+const perUnit = 10n ** BigInt(places)
+
+/** Up to 12 digits before the point and 6 after it: a billion calls a second for ten minutes, in millionths. */
+const form = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$/
+
+/** A decimal number as a string: as a JSON number, `0.1` and large counts would lose digits on their way. */
+export const AmountText = z
+  .string()
+  .regex(form, 'must be a decimal number as a string, with up to 12 digits before the point and 6 after it')
+
+/** @param text of the form of {@link AmountText}, or that with a minus */
+export function amountOf(text: string): Amount {
+  if (text.startsWith('-')) return -amountOf(text.slice(1))
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(whole) * perUnit + BigInt(fraction.padEnd(places, '0'))
+}
+
+/** The shortest decimal number that is this amount. */
+export function amountText(amount: Amount): string {
+  const [sign, size] = amount < 0n ? ['-', -amount] : ['', amount]
+  const fraction = (size % perUnit).toString().padStart(places, '0').replace(/0+$/, '')
+  return `${sign}${size / perUnit}${fraction && '.'}${fraction}`
+}
+
+export const least = (one: Amount, other: Amount): Amount => (one < other ? one : other)
+export const notNegative = (amount: Amount): Amount => (amount > 0n ? amount : 0n)
+export const sumOf = (amounts: Iterable<Amount>): Amount => {
+  let sum = 0n
+  for (const amount of amounts) sum += amount
+  return sum
+}
