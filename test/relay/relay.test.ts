@@ -7,13 +7,21 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { Problem } from '../../src/http/problem.ts'
 import { activate, deactivate, heartbeat, settingsOf, validate } from '../../src/relay/calls.ts'
 import { makeRelease } from '../../src/relay/requests.ts'
 import { faultInChain } from '../../src/relay/store/changes.ts'
 import { fileIn, StoreFailed } from '../../src/relay/store/database.ts'
 import { verifyToken } from '../../src/signing/paseto.ts'
-import { accept, activation, enrolled, newDirectory, onFiles, openedRelay, renewalRequest } from './relay.ts'
+import {
+  accept,
+  activation,
+  enrolled,
+  newDirectory,
+  onFiles,
+  openedRelay,
+  refusal,
+  renewalRequest,
+} from './relay.ts'
 import { productId, tenantId } from './vendor.ts'
 
 const Seated = z.looseObject({
@@ -24,18 +32,6 @@ const Seated = z.looseObject({
 
 const minute = 60_000
 const day = 24 * 60 * minute
-
-/** What a call is refused with. */
-function refusal(call: () => unknown): { status: number; message: string; details: object } {
-  try {
-    call()
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    const { status, message, details } = error
-    return { status, message, details }
-  }
-  throw new Error('the call was not refused')
-}
 
 test('its lease is signed by its key, its key by the certificate, and that by the vendor', async () => {
   const { vendor, directory, time } = await enrolled()
@@ -128,25 +124,6 @@ test('a seat is of the user where the certificate says so', async () => {
   const first = Seated.parse(activate(served, activation(vendor, 'a', ada)))
   expect(Seated.parse(activate(served, activation(vendor, 'b', ada))).instance_id).toBe(first.instance_id)
   expect(refusal(() => activate(served, activation(vendor, 'c', { user_id: 'eve' }))).status).toBe(422)
-})
-
-test('a device that finds no seat is told how many wait: each once, until it is to come again or has a seat', async () => {
-  const { vendor, directory, time } = await enrolled({ seats: 1 })
-  const served = openedRelay(directory, time.clocks)
-  const license_key = vendor.licenseKey
-  const { instance_id } = Seated.parse(activate(served, activation(vendor, 'a')))
-  const waiting = (name: string) =>
-    z
-      .looseObject({ waiting: z.int() })
-      .parse(refusal(() => activate(served, activation(vendor, name))).details).waiting
-  expect(['b', 'c', 'b'].map(waiting)).toStrictEqual([1, 2, 2])
-  deactivate(served, { license_key, instance_id })
-  const next = Seated.parse(activate(served, activation(vendor, 'b')))
-  expect(waiting('d')).toBe(2)
-  // Half of a period: the answer says to come again no later.
-  time.pass(5 * minute)
-  heartbeat(served, { license_key, instance_id: next.instance_id })
-  expect(waiting('e')).toBe(1)
 })
 
 test('a clock that is set by a day frees no seat early, and revives none', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { z } from 'zod'
 import type { activateIn } from '../../src/api/client/schemas.ts'
+import { Problem } from '../../src/http/problem.ts'
 import { type Clocks, createRelayClock } from '../../src/relay/clock.ts'
 import { enroll } from '../../src/relay/enrollment.ts'
 import { openKey } from '../../src/relay/key.ts'
@@ -96,3 +97,15 @@ export const activation = (
   lease_version: 2,
   ...(more as object),
 })
+
+/** What a call is refused with. */
+export function refusal(call: () => unknown): { status: number; message: string; details: object } {
+  try {
+    call()
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const { status, message, details } = error
+    return { status, message, details }
+  }
+  throw new Error('the call was not refused')
+}
