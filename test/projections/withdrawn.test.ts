@@ -9,7 +9,7 @@ import { listWithdrawn } from '../../projections/licenses/withdrawn.ts'
 import { absentLicense, evolveLicense, type License } from '../../src/domain/licenses/license.ts'
 import { withdrawnFiles } from '../../src/domain/licenses/seat-files.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
-import { eventsIn, openTestLedger, type TestLedger } from '../harness/ledger.ts'
+import { commandLicense, eventsIn, openTestLedger, type TestLedger } from '../harness/ledger.ts'
 import { type Scenario, startScenario } from './scenario.ts'
 import type { Step } from './steps.ts'
 
@@ -109,6 +109,27 @@ test.each<[string, Step[], number]>([
   expect(files).toStrictEqual(await inLog(scenario))
   expect(await listed(scenario, 'another')).toStrictEqual([])
   expect(await listDevices(ledger.db, scenario.licenses[1]?.id ?? '')).toHaveLength(1)
+})
+
+test('one that was given back, also once its device is active again under the same id', async () => {
+  const scenario = await startScenario(ledger)
+  for (const step of [
+    { do: 'mint', keyType: 0, seats: 3, person: false },
+    { do: 'issue file', license: 0, machine: 0, install: 0 },
+    { do: 'release file', license: 0, machine: 0 },
+  ] as const)
+    await scenario.run(step)
+  const files = await listed(scenario)
+  expect(files).toHaveLength(1)
+  const licenseId = scenario.licenses[0]?.id ?? ''
+  const [device] = await listDevices(ledger.db, licenseId)
+  if (!device) throw new Error('no device')
+  const { deviceId, instanceId, name } = device
+  const again = { deviceId, instanceId, installId: null, name, platform: null, at: now() }
+  await commandLicense(ledger, licenseId, { type: 'ActivateDevice', ...again })
+  expect(await listDevices(ledger.db, licenseId)).toMatchObject([{ deviceId, status: 'active' }])
+  expect(await listed(scenario)).toStrictEqual(files)
+  expect(await inLog(scenario)).toStrictEqual(files)
 })
 
 const Statement = z.object({ text: z.string() })

@@ -100,7 +100,8 @@ export function fileReleased(license: Seats, command: ReleaseFile): LicenseEvent
   const { fileId } = file
   return [
     ...withReason({ type: 'LicenseFileReleased', data: { fileId, deviceId, instanceId, at } }, command),
-    ...(seat.status === 'active'
+    // The file of an earlier activation frees no seat that the device took since.
+    ...(seat.status === 'active' && seat.activatedAt <= file.issuedAt
       ? [{ type: 'DeviceDeactivated', data: { deviceId, instanceId, at } } as const]
       : []),
   ]

@@ -92,8 +92,8 @@ type SeatEvent = Extract<
 
 /** The license after something happened to the seat of one device. */
 export function evolveSeats<License extends Seats>(license: License, event: SeatEvent): License {
-  if (event.type === 'DeviceActivated') return withSeat(license, newSeat(event.data))
   const seat = license.seats.get(event.data.deviceId)
+  if (event.type === 'DeviceActivated') return withSeat(license, newSeat(event.data, seat))
   if (event.type === 'DeviceIdentified') return withMarks(license, seat, event.data)
   if (seat === undefined) return license
   switch (event.type) {
@@ -115,18 +115,18 @@ export function evolveSeats<License extends Seats>(license: License, event: Seat
   }
 }
 
-const newSeat = ({
-  at,
-  fence,
-  ...device
-}: Extract<SeatEvent, { type: 'DeviceActivated' }>['data']): Seat => ({
+/** A device that is activated again keeps its license files: what it must not use any more stays withdrawn. */
+const newSeat = (
+  { at, fence, ...device }: Extract<SeatEvent, { type: 'DeviceActivated' }>['data'],
+  before: Seat | undefined,
+): Seat => ({
   ...device,
   fence: fence ?? null,
   identity: null,
   former: null,
   inTwoPlacesAt: null,
   givenName: null,
-  files: null,
+  files: before?.files ?? null,
   status: 'active',
   activatedAt: at,
   deactivatedAt: null,
