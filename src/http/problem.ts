@@ -1,4 +1,5 @@
 import type { RefusalCode } from '../domain/refusal.ts'
+import { meterRefusals } from './meter-refusals.ts'
 
 /** The stable codes of the runtime interface's errors; the management interface shows only the message. */
 export type ErrorCode =
@@ -216,16 +217,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   ends_before_it_begins: [422, 'expiresAt must be after createdAt'],
   more_devices_than_seats: [422, 'the license has more devices than seats'],
   plan_limit: [402, 'the plan allows no more active devices; upgrade to a higher plan'],
-  meter_not_found: [404, 'the key type of this license has no such meter'],
-  meter_key_reused: [
-    422,
-    'this idempotency key was used for something else under this meter; use a new key for each request',
-  ],
-  hold_not_found: [409, 'there is no such hold, or it has ended; place another one'],
-  hold_too_small: [409, 'a hold is committed with at most what it holds; consume the rest'],
-  credit_not_found: [404, 'there is no such credit, or nothing of it is left'],
-  credit_ends_in_the_past: [422, 'the end of a credit must be in the future'],
-  correction_too_large: [422, 'not so much was used in this period'],
+  ...meterRefusals,
   token_exists: [409, 'this token already exists'],
   token_not_found: [404, 'token not found'],
   token_revoked: [409, 'the token is already revoked'],
