@@ -162,10 +162,12 @@ export function floatingWords({
   scope,
   maxBorrowDays: days,
   maxBorrowed,
+  relays,
 }: FloatingSeats): string {
   const over = overdraft === null ? '' : `, ${overdraftWords(overdraft)} above the limit`
   const lent = days === undefined ? '' : `, ${maxBorrowed} borrowed for up to ${secondsWords(days * 86_400)}`
-  return `for each ${scope}, ${secondsWords(seatSeconds)} after its last call${over}${lent}`
+  const away = relays ? `, relays without renewal for up to ${secondsWords(relays.maxDays * 86_400)}` : ''
+  return `for each ${scope}, ${secondsWords(seatSeconds)} after its last call${over}${lent}${away}`
 }
 
 /** Of a key type: what each period of its meters includes, and what happens to more; null without meters. */

@@ -42,7 +42,7 @@ export function activate(served: Served, body: z.output<typeof activateIn>): obj
   requireCovered(certified, body)
   const taken = relay.activate(claimIn(served, certified, body), body.platform ?? null)
   if (taken.kind === 'blocked') throw blockedDevice()
-  if (taken.kind === 'full') throw full(taken.retryAfter)
+  if (taken.kind === 'full') throw full(taken)
   return {
     activated: true,
     instance_id: taken.seat.instanceId,
@@ -198,8 +198,8 @@ const lost = (): Problem => problemOf('seat_lost')
 const problemOf = (...refusal: Parameters<typeof clientProblemOf>): Problem =>
   clientProblemOf(...refusal) ?? noSuchLicense()
 
-const full = (retryAfter: number): Problem =>
-  problemOf('seat_limit_reached', { 'retry-after': String(retryAfter) }, { retry_after: retryAfter })
+const full = ({ retryAfter, waiting }: { retryAfter: number; waiting: number }): Problem =>
+  problemOf('seat_limit_reached', { 'retry-after': String(retryAfter) }, { retry_after: retryAfter, waiting })
 
 const blockedDevice = (): Problem =>
   new Problem(403, 'forbidden', 'this device is blocked on the relay; ask the administrator of the relay')

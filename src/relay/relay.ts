@@ -1,5 +1,5 @@
 import { newId } from '../credentials/id.ts'
-import type { DeviceClaim } from '../domain/licenses/marks.ts'
+import { type DeviceClaim, takerOf } from '../domain/licenses/marks.ts'
 import type { Certified } from './answer.ts'
 import type { Clocks, RelayClock } from './clock.ts'
 import { type DurableFloor, openFloor } from './durable-floor.ts'
@@ -20,6 +20,7 @@ import {
 import { addToMinute, fenceOf, newestEntries, type Recorded, writeEnds } from './store/changes.ts'
 import type { Database } from './store/database.ts'
 import type { Enrollment, Kept } from './store/state.ts'
+import { createWaits } from './waits.ts'
 
 /** What a relay may do now: serve; nothing, since its certificate is over or its seats were returned; or wait for its first one. */
 export type Standing =
@@ -30,7 +31,10 @@ export type Standing =
 /** A seat: until when it is held, in Unix seconds, and how long that is. */
 export type SeatHeld = { seat: RelaySeat; endsAt: number; seconds: number }
 
-type Taken = (SeatHeld & { kind: 'seated' }) | Exclude<Outcome, { kind: 'seated' }>
+type Taken =
+  | (SeatHeld & { kind: 'seated' })
+  | (Extract<Outcome, { kind: 'full' }> & { waiting: number })
+  | Extract<Outcome, { kind: 'blocked' }>
 
 /**
  * A running relay: the seats in memory, and the file in which they are durable. Each function is one step without a pause. That
@@ -76,6 +80,7 @@ export function openRelay(database: Database, clocks: Clocks): Relay {
   const { clock, floor, kept, moment, change } = durable
   const counted = { taken: 0, denied: 0, heartbeats: 0 }
   const unwritten = createUnwritten(durable)
+  const waits = createWaits(clock.monotonic)
 
   return {
     clock,
@@ -91,8 +96,11 @@ export function openRelay(database: Database, clocks: Clocks): Relay {
       if (taken.kind !== 'seated') {
         counted.denied += 1
         unwritten.denied()
-        return taken
+        return taken.kind === 'blocked'
+          ? taken
+          : { ...taken, waiting: waits.wait(takerOf(claim), taken.retryAfter) }
       }
+      waits.stop(takerOf(claim))
       if (taken.before === undefined) counted.taken += 1
       unwritten.moved(taken.seat.instanceId)
       return { kind: 'seated', ...heldIn(durable, taken.seat) }

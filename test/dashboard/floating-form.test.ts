@@ -63,9 +63,11 @@ describe('seats of a key type', () => {
       seatScope: 'device',
       maxBorrowDays: '14',
       maxBorrowed: '3',
+      relayDays: '30',
     })
     expect(wordsOf(review)).toContain(
-      'for each device, 10 minutes after its last call, 2 above the limit, 3 borrowed for up to 14 days',
+      'for each device, 10 minutes after its last call, 2 above the limit, 3 borrowed for up to 14 days, ' +
+        'relays without renewal for up to 30 days',
     )
     expect((await client.post(edit, { ...fieldsOf(review), reviewed: 'yes' })).status).toBe(303)
     expect(await keyType()).toMatchObject({
@@ -75,9 +77,11 @@ describe('seats of a key type', () => {
         scope: 'device',
         maxBorrowDays: 14,
         maxBorrowed: 3,
+        relays: { maxDays: 30 },
       },
     })
-    expect(fieldsOf(await client.get(edit))).toMatchObject({ maxBorrowDays: '14', maxBorrowed: '3' })
+    const edited = { maxBorrowDays: '14', maxBorrowed: '3', relayDays: '30' }
+    expect(fieldsOf(await client.get(edit))).toMatchObject(edited)
     expect((await save({ seatPolicy: 'device', reviewed: 'yes' })).status).toBe(303)
     expect(await keyType()).not.toHaveProperty('floatingSeats')
   })
@@ -89,6 +93,7 @@ describe('seats of a key type', () => {
     [{ overdraftCount: '101', overdraftUnit: 'percent' }, 'or up to 100 percent.'],
     [{ overdraftCount: 'some' }, 'Enter a number.'],
     [{ maxBorrowDays: '14' }, 'Fill in both fields about borrowing, or neither.'],
+    [{ relayDays: '367' }, 'Enter a whole number from 1 to 366.'],
     [
       { maxBorrowDays: '14', maxBorrowed: '2', seatScope: 'user' },
       'Only the seats of devices can be borrowed.',

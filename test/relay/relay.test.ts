@@ -130,6 +130,25 @@ test('a seat is of the user where the certificate says so', async () => {
   expect(refusal(() => activate(served, activation(vendor, 'c', { user_id: 'eve' }))).status).toBe(422)
 })
 
+test('a device that finds no seat is told how many wait: each once, until it is to come again or has a seat', async () => {
+  const { vendor, directory, time } = await enrolled({ seats: 1 })
+  const served = openedRelay(directory, time.clocks)
+  const license_key = vendor.licenseKey
+  const { instance_id } = Seated.parse(activate(served, activation(vendor, 'a')))
+  const waiting = (name: string) =>
+    z
+      .looseObject({ waiting: z.int() })
+      .parse(refusal(() => activate(served, activation(vendor, name))).details).waiting
+  expect(['b', 'c', 'b'].map(waiting)).toStrictEqual([1, 2, 2])
+  deactivate(served, { license_key, instance_id })
+  const next = Seated.parse(activate(served, activation(vendor, 'b')))
+  expect(waiting('d')).toBe(2)
+  // Half of a period: the answer says to come again no later.
+  time.pass(5 * minute)
+  heartbeat(served, { license_key, instance_id: next.instance_id })
+  expect(waiting('e')).toBe(1)
+})
+
 test('a clock that is set by a day frees no seat early, and revives none', async () => {
   const { vendor, directory, time } = await enrolled({ seats: 1 })
   const served = openedRelay(directory, time.clocks)
@@ -141,6 +160,7 @@ test('a clock that is set by a day frees no seat early, and revives none', async
   expect(refusal(() => activate(served, activation(vendor, 'b'))).details).toStrictEqual({
     reason: 'seat_limit_reached',
     retry_after: 60,
+    waiting: 1,
   })
   const kept = z
     .looseObject({ seat: z.looseObject({ ends_at: z.int() }) })

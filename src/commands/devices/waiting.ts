@@ -2,7 +2,7 @@ import { findSeats } from '../../../projections/licenses/seats.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import { isExhaustionTold } from '../../domain/licenses/exhausted.ts'
 import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
-import type { DeviceClaim } from '../../domain/licenses/marks.ts'
+import { type DeviceClaim, takerOf } from '../../domain/licenses/marks.ts'
 import type { FloatingSeats } from '../../domain/products/key-type.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
@@ -11,12 +11,8 @@ import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { SeatsTaken } from './seats-taken.ts'
 
-/** What tells takers of a seat apart, by as much of it as can be hashed: the id that it was given, the install, the machine, the name. */
-export function waiterOf({ instanceId, installId, identities, name }: DeviceClaim): string {
-  const [identity] = identities
-  const machine = identity && [identity.machine, identity.components]
-  return sha256(JSON.stringify([instanceId ?? installId ?? machine ?? name]))
-}
+/** Who takes a seat, as it is stored. */
+export const waiterOf = (claim: DeviceClaim): string => sha256(takerOf(claim))
 
 /**
  * Notes that a taker found no floating seat, and records at most once an hour that none is left.

@@ -20,6 +20,7 @@ export const floatingFields = {
   seatScope: FloatingSeats.shape.scope.optional().default('device'),
   maxBorrowDays: optionalWhole(1, 366),
   maxBorrowed: optionalWhole(1, 1000),
+  relayDays: optionalWhole(1, 366),
 }
 const Fields = z.object(floatingFields)
 type Fields = z.infer<typeof Fields>
@@ -34,6 +35,7 @@ export const floatingOf = (fields: Fields): FloatingSeats | null =>
         scope: fields.seatScope,
         ...(fields.maxBorrowDays !== null && { maxBorrowDays: fields.maxBorrowDays }),
         ...(fields.maxBorrowed !== null && { maxBorrowed: fields.maxBorrowed }),
+        ...(fields.relayDays !== null && { relays: { maxDays: fields.relayDays } }),
       }
 
 function overdraftOf({ overdraftCount, overdraftUnit }: Fields): FloatingSeats['overdraft'] {
@@ -73,7 +75,7 @@ export function floatingValues({
   floatingSeats,
 }: Pick<KeyType, 'floatingSeats'>): Record<keyof Fields, string> {
   const { seatSeconds = usualSeconds, overdraft = null, scope = 'device' } = floatingSeats ?? {}
-  const { maxBorrowDays = '', maxBorrowed = '' } = floatingSeats ?? {}
+  const { maxBorrowDays = '', maxBorrowed = '', relays } = floatingSeats ?? {}
   const { count, unit: seatUnit } = inUnits(seatSeconds)
   const isShare = overdraft !== null && 'share' in overdraft
   return {
@@ -86,6 +88,7 @@ export function floatingValues({
     seatScope: scope,
     maxBorrowDays: String(maxBorrowDays),
     maxBorrowed: String(maxBorrowed),
+    relayDays: String(relays?.maxDays ?? ''),
   }
 }
 
@@ -156,4 +159,12 @@ export const floatingInputs = (form: FilledForm): Html => html`<div class="stack
       maxlength: 4,
     })}
   </fieldset>
+  ${textField(form, {
+    name: 'relayDays',
+    label: 'Days of a relay without renewal',
+    hint: "Relays inside a customer's network give out seats without this server for so long. Leave empty for no relays.",
+    required: false,
+    inputmode: 'numeric',
+    maxlength: 3,
+  })}
 </div>`

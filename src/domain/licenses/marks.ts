@@ -64,3 +64,13 @@ export function changedMarks(before: DeviceMarks | null, after: DeviceMarks): st
     ...names.filter((name) => known?.components[name] !== said?.components[name]),
   ]
 }
+
+/**
+ * What tells takers of a seat apart, before they have one: the first of what they say, as the id that they were given, the install,
+ * the machine, the name.
+ */
+export function takerOf({ instanceId, installId, identities, name }: DeviceClaim): string {
+  const [identity] = identities
+  const machine = identity && [identity.machine, identity.components]
+  return JSON.stringify([instanceId ?? installId ?? machine ?? name])
+}
