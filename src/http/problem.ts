@@ -1,4 +1,6 @@
 import type { RefusalCode } from '../domain/refusal.ts'
+import { meterRefusals } from './meter-refusals.ts'
+import { relayRefusals } from './relay-refusals.ts'
 
 /** The stable codes of the runtime interface's errors; the management interface shows only the message. */
 export type ErrorCode =
@@ -175,37 +177,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     409,
     'a newer license file was made for the device; import that one on the device, and release it',
   ],
-  relays_off: [
-    403,
-    'the key type of this license allows no relays; set floatingSeats.relays of the key type first',
-  ],
-  relay_too_long: [
-    422,
-    'days is more than the key type allows; send at most floatingSeats.relays.maxDays of it, or leave it out',
-  ],
-  relay_not_found: [404, 'the license has no relay with this id and key; enroll the relay again'],
-  relay_request_unreadable: [
-    422,
-    'request is not a request that a relay made for this product; send the whole text, from BEGIN to END, or make a new one',
-  ],
-  relay_request_of_another_license: [
-    422,
-    'the request was made for another license key; open the license of that key, or enter the key of this license in the relay',
-  ],
-  relay_request_outdated: [
-    409,
-    'a newer request of the relay was answered already; make a new request on the relay',
-  ],
-  relay_release_unreadable: [
-    422,
-    'release is not a release that a relay made for this product; send the whole text, from BEGIN to END, or make a new one',
-  ],
-  relay_released: [409, 'the relay gave its seats back; enroll it again'],
-  relay_copied: [
-    409,
-    'the relay was copied, so it is not renewed; delete its copies and enroll a new relay: the seats of this one come back when its certificate ends',
-  ],
-  relay_limit_reached: [409, 'the license has had 100 relays within a year; renew those, or wait'],
+  ...relayRefusals,
   license_key_unusable: [
     422,
     'licenseKey has the format of keys minted here but a wrong check character; check it for typos',
@@ -216,16 +188,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   ends_before_it_begins: [422, 'expiresAt must be after createdAt'],
   more_devices_than_seats: [422, 'the license has more devices than seats'],
   plan_limit: [402, 'the plan allows no more active devices; upgrade to a higher plan'],
-  meter_not_found: [404, 'the key type of this license has no such meter'],
-  meter_key_reused: [
-    422,
-    'this idempotency key was used for something else under this meter; use a new key for each request',
-  ],
-  hold_not_found: [409, 'there is no such hold, or it has ended; place another one'],
-  hold_too_small: [409, 'a hold is committed with at most what it holds; consume the rest'],
-  credit_not_found: [404, 'there is no such credit, or nothing of it is left'],
-  credit_ends_in_the_past: [422, 'the end of a credit must be in the future'],
-  correction_too_large: [422, 'not so much was used in this period'],
+  ...meterRefusals,
   token_exists: [409, 'this token already exists'],
   token_not_found: [404, 'token not found'],
   token_revoked: [409, 'the token is already revoked'],

@@ -22,10 +22,9 @@ export const MeterTerms = z
         'are too; or never within the `license`',
       example: 'month',
     }),
-    overage: z.enum(['block', 'allow', 'notify']).meta({
+    overage: z.enum(['block', 'allow']).meta({
       description:
-        'What happens to uses beyond what is included and the credits: `block` refuses them, `allow` counts them, `notify` counts ' +
-        'them and tells the vendor',
+        'What happens to uses beyond what is included and the credits: `block` refuses them, `allow` counts them',
       example: 'block',
     }),
     overageLimit: AmountText.nullable().default(null).meta({

@@ -107,8 +107,8 @@ describe('uses', () => {
 
   test.each([
     ['allow', null, [true, '0', '90']],
-    ['notify', '90', [true, '0', '90']],
-    ['notify', '89', [false, '10', '0']],
+    ['allow', '90', [true, '0', '90']],
+    ['allow', '89', [false, '10', '0']],
   ])('beyond it with %s up to %s', (overage, overageLimit, answer) => {
     expect(said(consuming([use('a', '100')], allowing({ overage, overageLimit })))).toStrictEqual([answer])
   })
