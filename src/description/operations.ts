@@ -701,11 +701,7 @@ export const operations = {
         help: 'From when on it cannot be spent; null, or absent, for never',
         nullable: true,
       },
-      order: {
-        kind: 'text',
-        help: 'The number of the purchase, as you know it; null, or absent, without one',
-        nullable: true,
-      },
+      order: { kind: 'text', help: 'The number of the purchase, as you know it' },
       idempotencyKey: {
         kind: 'text',
         help: 'Names this request under its meter: it counts once, however often it is sent',

@@ -277,8 +277,8 @@ function creditRoute(app: ZodApp, ports: MeterPorts): void {
             description: 'From when on it cannot be spent; null, or absent, for never',
             example: '2027-11-24T00:00:00.000Z',
           }),
-          order: text(200).nullable().default(null).meta({
-            description: 'The number of the purchase, as you know it; null, or absent, without one',
+          order: text(200).optional().meta({
+            description: 'The number of the purchase, as you know it',
             example: '1001',
           }),
           idempotencyKey,
@@ -291,7 +291,7 @@ function creditRoute(app: ZodApp, ports: MeterPorts): void {
     },
     async (request, reply) => {
       const { tenantId } = callerIn(request)
-      const { meter, amount, expiresAt, order, idempotencyKey: key } = request.body
+      const { meter, amount, expiresAt, order = null, idempotencyKey: key } = request.body
       const found = await requireMeter(ports, tenantId, { id: request.params.id, meter })
       const credit = { key, amount: amountOf(amount), endsAt: expiresAt, order }
       const added = await addCredit(ports, found, credit, originOf(request))
