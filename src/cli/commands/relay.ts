@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { keepYoungGenerationSmall } from '../../app/heap.ts'
+import { keepHeapSmall } from '../../app/heap.ts'
 import type { OutputOptions } from '../../terminal/output.ts'
 import { topCommand } from '../context.ts'
 import type { DataOption, EnrollOptions, OutOption } from '../relay/options.ts'
@@ -26,7 +26,7 @@ export function relayCommands(program: Command): void {
     .option('--host <address>', 'the address to listen on', 'localhost')
     .action(async (options: DataOption & { port: string; host: string }) => {
       // Before the code is loaded, which would let it grow.
-      keepYoungGenerationSmall()
+      keepHeapSmall()
       await (await import('../relay/serve.ts')).serve(options)
     })
   subcommand('enroll', 'Prepare a relay, and ask the vendor for its seats by file or over the network')
