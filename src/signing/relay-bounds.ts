@@ -6,3 +6,6 @@ export const mostMinutes = 25_000
 
 /** How many heads it reports at most: one for each request since the last one that was answered. */
 export const mostHeads = 1000
+
+/** The largest request that brings one, in bytes. Routes that a caller reaches without signing in take less by themselves. */
+export const relayBodyLimit = 1_048_576

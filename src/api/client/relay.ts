@@ -7,6 +7,7 @@ import { Problem } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith, keyText } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
+import { relayBodyLimit } from '../../signing/relay-bounds.ts'
 import { reasonOfRefusal } from '../../verdicts/refused.ts'
 import { requireFound } from './activate.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
@@ -17,9 +18,6 @@ import { noSuchLicense, refuse } from './refusals.ts'
 import { activateRefusal, clientPlace, withLimits } from './schemas.ts'
 
 const path = '/:tenantId/:productId/relay'
-
-/** A relay reports every minute since its last renewal. */
-const bodyLimit = 1_048_576
 
 /** A relay that reaches the server is enrolled, renewed and released by itself, as over the management interface by files. */
 export function relayRoutes(app: ZodApp, ports: ClientPorts): void {
@@ -32,7 +30,7 @@ function certifyRoute(app: ZodApp, ports: ClientPorts): void {
   app.post(
     path,
     {
-      bodyLimit,
+      bodyLimit: relayBodyLimit,
       config: {
         client: 'relay',
         refusedWhileSuspended: true,
@@ -71,7 +69,7 @@ function releaseRoute(app: ZodApp, ports: ClientPorts): void {
   app.post(
     `${path}/release`,
     {
-      bodyLimit,
+      bodyLimit: relayBodyLimit,
       config: { client: 'relay', noDryRun: 'it is for a relay that has stopped' },
       schema: {
         operationId: 'releaseClientRelay',
