@@ -83,6 +83,12 @@ module.exports = {
       { pathNot: ['^src/files/', '^(fs|path|sqlite|node:sqlite)$'] },
     ),
     only(
+      'bare-http-stands-alone',
+      'Witnesses and relays serve with it: a few routes, without a framework.',
+      { path: '^src/bare-http/' },
+      { pathNot: ['^src/bare-http/', '^(events|http|net)$'] },
+    ),
+    only(
       'transparency-stands-alone',
       'Its formats are public ones, and a verifier needs nothing else.',
       { path: '^src/transparency/' },
@@ -104,7 +110,13 @@ module.exports = {
       'the-witness-needs-nothing-of-the-ledger',
       'It runs on machines that have no ledger.',
       { path: '^src/witness/' },
-      { path: ['^(projections|infra)/', '^node_modules/', '^src/(?!witness/|transparency/|files/)'] },
+      {
+        path: [
+          '^(projections|infra)/',
+          '^node_modules/',
+          '^src/(?!witness/|transparency/|files/|bare-http/)',
+        ],
+      },
     ),
     only(
       'the-relay-needs-no-store',
@@ -114,7 +126,7 @@ module.exports = {
         path: [
           '^(projections|infra)/',
           '^node_modules/(?!zod/|canonicalize/)',
-          '^src/(?!relay/|domain/|signing/|credentials/|async/|files/|html[.]ts|numbers[.]ts|access/password[.]ts|api/client/(?:schemas|refusals|origins)[.]ts|http/(?:problem[.]ts|icon/|licenses/)|portal/portal[.]css)',
+          '^src/(?!relay/|domain/|signing/|credentials/|async/|files/|bare-http/|html[.]ts|numbers[.]ts|access/password[.]ts|api/client/(?:schemas|refusals|origins)[.]ts|http/(?:problem[.]ts|icon/|licenses/)|portal/portal[.]css)',
         ],
       },
     ),

@@ -1,7 +1,8 @@
+import type { Running } from '../bare-http/server.ts'
 import { lockDirectory } from '../files/directory-lock.ts'
 import { type Clocks, ownClocks } from './clock.ts'
 import type { RelayProgram } from './http/program.ts'
-import { type RunningRelay, serveRelay } from './http/server.ts'
+import { serveRelay } from './http/server.ts'
 import { openKey } from './key.ts'
 import { openRelay } from './relay.ts'
 import { createRenewing } from './renewal.ts'
@@ -10,7 +11,7 @@ import { openDatabase } from './store/database.ts'
 const tickMs = 1000
 const renewalMs = 60_000
 
-type Running = RunningRelay & { program: RelayProgram }
+type RunningRelay = Running & { program: RelayProgram }
 
 /**
  * Runs the relay of a directory: locks it, listens, and renews.
@@ -22,7 +23,7 @@ export async function runRelay(
   at: { host: string; port: number },
   onError: (error: unknown) => void,
   clocks: Clocks = ownClocks,
-): Promise<Running> {
+): Promise<RunningRelay> {
   const unlock = lockDirectory(
     directory,
     'A relay runs once: stop the other one. A second relay needs an enrollment of its own.',

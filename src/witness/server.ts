@@ -1,6 +1,5 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { type Running, readBody, serve } from '../bare-http/server.ts'
 import { originHash } from './store.ts'
 import { addCheckpoint, type WitnessAnswer, type WitnessOptions } from './witness.ts'
 
@@ -8,16 +7,13 @@ import { addCheckpoint, type WitnessAnswer, type WitnessOptions } from './witnes
 const maxBytes = 65_536
 const requestMs = 10_000
 
-/** A witness that listens. */
-export type RunningWitness = { port: number; close: () => Promise<void> }
-
 /** Serves a witness over HTTP, whose prefix for submissions and for reading is the root. */
-export async function serveWitness(
+export function serveWitness(
   options: WitnessOptions,
   at: { host: string; port: number },
   onError: (error: unknown) => void,
-): Promise<RunningWitness> {
-  const server = createServer({ requestTimeout: requestMs }, (request, response) => {
+): Promise<Running> {
+  const answer: RequestListener = (request, response) => {
     answerTo(options, request)
       .catch((error: unknown): WitnessAnswer => {
         onError(error)
@@ -27,27 +23,15 @@ export async function serveWitness(
         response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
       })
       .catch(onError)
-  })
-  server.listen(at.port, at.host)
-  await once(server, 'listening')
-  server.on('error', onError)
-  const { port } = server.address() as AddressInfo
-  return { port, close: () => closed(server) }
+  }
+  return serve({ requestTimeout: requestMs }, answer, at, onError)
 }
-
-const closed = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => {
-      resolve()
-    })
-    server.closeIdleConnections()
-  })
 
 async function answerTo(options: WitnessOptions, request: IncomingMessage): Promise<WitnessAnswer> {
   const path = request.url?.split('?')[0] ?? ''
   if (path === '/add-checkpoint') {
     if (request.method !== 'POST') return { status: 405, body: 'use POST\n' }
-    const body = await readBody(request)
+    const body = await readText(request)
     return body === undefined
       ? { status: 400, body: 'the body is too long, or no UTF-8\n' }
       : addCheckpoint(options, body)
@@ -59,16 +43,10 @@ async function answerTo(options: WitnessOptions, request: IncomingMessage): Prom
 }
 
 /** @returns undefined for a body that is too long or no UTF-8 */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length <= maxBytes) chunks.push(chunk)
-  }
-  if (length > maxBytes) return undefined
+async function readText(request: IncomingMessage): Promise<string | undefined> {
+  const body = await readBody(request, maxBytes)
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
+    return body && new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
   } catch {
     return undefined
   }

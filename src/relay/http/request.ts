@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
+import { readBody } from '../../bare-http/server.ts'
 import { inputWords, sentenceOf } from '../../domain/input-words.ts'
 import { bodyNotJson, bodyOfOtherType, bodyTooLarge, invalid } from '../../http/problem.ts'
 
@@ -8,15 +9,10 @@ const maxBytes = 256 * 1024
 
 /** Reads a body as text. @throws Problem 400 for one that is too large or no UTF-8 */
 export async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length <= maxBytes) chunks.push(chunk)
-  }
-  if (length > maxBytes) throw invalid(bodyTooLarge)
+  const body = await readBody(request, maxBytes)
+  if (!body) throw invalid(bodyTooLarge)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {
     throw invalid(bodyNotJson)
   }

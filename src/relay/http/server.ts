@@ -1,13 +1,9 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { type Running, serve } from '../../bare-http/server.ts'
 import { bodyOf, errorCodeHeaders, noSuchPath, Problem, unavailable } from '../../http/problem.ts'
 import { StoreFailed } from '../store/database.ts'
 import type { RelayAnswer, RelayProgram } from './program.ts'
 import { routeOf } from './routes.ts'
-
-/** A relay that listens. */
-export type RunningRelay = { port: number; close: () => Promise<void> }
 
 const requestMs = 10_000
 
@@ -15,32 +11,17 @@ const requestMs = 10_000
 const keepAliveMs = 65_000
 
 /** Serves a relay over HTTP. */
-export async function serveRelay(
-  program: RelayProgram,
-  at: { host: string; port: number },
-): Promise<RunningRelay> {
+export function serveRelay(program: RelayProgram, at: { host: string; port: number }): Promise<Running> {
   const options = { requestTimeout: requestMs, keepAliveTimeout: keepAliveMs }
-  const server = createServer(options, (request, response) => {
+  const answer: RequestListener = (request, response) => {
     answerTo(program, request)
       .then(({ status, headers, body }) => {
         response.writeHead(status, headers).end(request.method === 'HEAD' ? undefined : body)
       })
       .catch(program.onError)
-  })
-  server.listen(at.port, at.host)
-  await once(server, 'listening')
-  server.on('error', program.onError)
-  const { port } = server.address() as AddressInfo
-  return { port, close: () => closed(server) }
+  }
+  return serve(options, answer, at, program.onError)
 }
-
-const closed = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => {
-      resolve()
-    })
-    server.closeIdleConnections()
-  })
 
 /** Answers every failure as the client interface does, never with a stack trace. */
 async function answerTo(program: RelayProgram, request: IncomingMessage): Promise<RelayAnswer> {
