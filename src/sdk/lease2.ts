@@ -1,6 +1,6 @@
 import { isRecord, type Keyset, type Place } from './keyset.ts'
 import type { LeaseRefusal } from './lease.ts'
-import { footerOf, readStatement, type TokenDoubt } from './paseto.ts'
+import { footerOf, parseToken, readStatement, type TokenDoubt } from './paseto.ts'
 import { readOfRelay } from './relay.ts'
 import { type Holder, refused } from './statement.ts'
 
@@ -84,11 +84,12 @@ export function readLease2(
   keyset: Keyset,
 ): { ok: true; lease: Lease2 } | { ok: false; reason: TokenDoubt } {
   const assertion = `keyledger:lease2:${tenantId}:${productId}`
-  const certificate = footerOf(token)?.relay
+  const parsed = parseToken(token)
+  const certificate = footerOf(parsed)?.relay
   const read =
-    certificate === undefined
-      ? readStatement(token, assertion, keyset)
-      : readOfRelay(token, assertion, certificate, { tenantId, productId }, keyset)
+    parsed && certificate !== undefined
+      ? readOfRelay(parsed, assertion, certificate, { tenantId, productId }, keyset)
+      : readStatement(parsed, assertion, keyset)
   if (typeof read === 'string') return refused(read)
   const lease = leaseFrom(read)
   return lease ? { ok: true, lease } : refused('malformed')

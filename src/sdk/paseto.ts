@@ -48,34 +48,30 @@ export type TokenDoubt = 'malformed' | 'unknown_key' | 'bad_signature'
  * @returns why it cannot be used, or its claims and the id of the key
  */
 export function readStatement(
-  token: unknown,
+  token: Token | undefined,
   assertion: string,
   keyset: Keyset,
 ): { kid: string; claims: Record<string, unknown> } | TokenDoubt {
   const kid = footerOf(token)?.kid
-  if (typeof kid !== 'string') return 'malformed'
+  if (!token || typeof kid !== 'string') return 'malformed'
   const publicKey = keyIn(keyset, kid)
   if (publicKey === undefined) return 'unknown_key'
   const claims = readSigned(token, assertion, bytesOf(publicKey))
   return typeof claims === 'string' ? claims : { kid, claims }
 }
 
-/** What stands in clear beside a token, before anything is verified; undefined for what is no token. */
-export function footerOf(token: unknown): Record<string, unknown> | undefined {
-  const parsed = parseToken(token)
-  return parsed && objectIn(parsed.footer)
-}
+/** What stands in clear beside a token, before anything is verified. */
+export const footerOf = (token: Token | undefined): Record<string, unknown> | undefined =>
+  token && objectIn(token.footer)
 
 /** The claims of a token that this key has signed for this assertion, or why it cannot be used. */
 export function readSigned(
-  token: unknown,
+  token: Token,
   assertion: string,
   publicKey: Uint8Array | undefined,
 ): Record<string, unknown> | TokenDoubt {
-  const parsed = parseToken(token)
-  if (!parsed) return 'malformed'
-  if (!isSigned(parsed, assertion, publicKey)) return 'bad_signature'
-  return objectIn(parsed.message) ?? 'malformed'
+  if (!isSigned(token, assertion, publicKey)) return 'bad_signature'
+  return objectIn(token.message) ?? 'malformed'
 }
 
 /** Signs a statement of a device with its own key, whose public part is in the footer. */

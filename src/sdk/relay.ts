@@ -1,6 +1,5 @@
-import type { Keyset, Place } from './keyset.ts'
-import { isRecord, ownIn } from './keyset.ts'
-import { decoded, readSigned, readStatement, type TokenDoubt } from './paseto.ts'
+import { isRecord, type Keyset, ownIn, type Place } from './keyset.ts'
+import { decoded, parseToken, readSigned, readStatement, type Token, type TokenDoubt } from './paseto.ts'
 
 type Claims = Record<string, unknown>
 
@@ -12,13 +11,14 @@ type Claims = Record<string, unknown>
  * @returns why it cannot be used, or its claims, with the key of the certificate and the id of the relay
  */
 export function readOfRelay(
-  token: unknown,
+  token: Token,
   assertion: string,
   certificate: unknown,
   { tenantId, productId }: Place,
   keyset: Keyset,
 ): { kid: string; relay: string; claims: Claims } | TokenDoubt {
-  const certified = readStatement(certificate, `keyledger:relay1:${tenantId}:${productId}`, keyset)
+  const asserted = `keyledger:relay1:${tenantId}:${productId}`
+  const certified = readStatement(parseToken(certificate), asserted, keyset)
   if (typeof certified === 'string') return certified
   const { kid, claims: allowed } = certified
   const { pk, relay_id: relay } = allowed

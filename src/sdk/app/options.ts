@@ -1,5 +1,5 @@
 import type { Keyset, Place } from '../keyset.ts'
-import { createCalls, noCalls } from './calls.ts'
+import { createCalls } from './calls.ts'
 import { createIdentity, type Identify } from './identity.ts'
 import { createKeeper } from './keeper.ts'
 import type { Ports } from './operations.ts'
@@ -82,9 +82,8 @@ export function portsOf(options: ClientOptions) {
   const circumstances = () => ({ defaultTrialDays, builtAt, device: identity.device() })
   const callsTo = (address: string) =>
     createCalls({ baseUrl: address, place, sdkKey, clock, fetch, random, timeoutMs })
-  const vendor = baseUrl === undefined ? undefined : callsTo(baseUrl)
   const ports: Ports = {
-    servers: createServers(vendor, noCalls, options.relays ?? [], callsTo),
+    servers: createServers(baseUrl, options.relays ?? [], callsTo),
     keeper: createKeeper({ place, storage, clock, keys, circumstances, onStorageError }),
     place,
     enforceSettings: options.enforceSettings ?? false,

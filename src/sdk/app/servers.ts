@@ -1,4 +1,4 @@
-import type { Calls } from './calls.ts'
+import { type Calls, noCalls } from './calls.ts'
 
 /** Where the relays of the network are, in the order in which they are asked: their addresses, or what finds them. */
 export type Relays = readonly string[] | (() => readonly string[] | Promise<readonly string[]>)
@@ -16,27 +16,29 @@ export type Servers = {
   that(gave: { relay?: string | undefined }): Calls
 }
 
-/** @param vendor undefined for an app that never reaches the vendor's server */
+/** @param address of the vendor's server; undefined for an app that never reaches it */
 export function createServers(
-  vendor: Calls | undefined,
-  none: Calls,
+  address: string | undefined,
   relays: Relays,
   callsTo: (address: string) => Calls,
 ): Servers {
+  const vendor = address === undefined ? noCalls : callsTo(address)
   const known = new Map<string, Calls>()
-  const relay = (address: string): Calls => {
-    const calls = known.get(address) ?? callsTo(address)
-    known.set(address, calls)
+  const relay = (at: string): Calls => {
+    const calls = known.get(at) ?? callsTo(at)
+    known.set(at, calls)
     return calls
   }
   return {
-    vendor: vendor ?? none,
+    vendor,
     async inOrder() {
       // Looked up anew each time: a laptop changes its network. Finding none must not keep the app from its vendor.
       const found = await (async () => (typeof relays === 'function' ? relays() : relays))().catch(() => [])
-      const near = found.map((address) => ({ relay: address, calls: relay(address) }))
-      return vendor || near.length === 0 ? [...near, { relay: undefined, calls: vendor ?? none }] : near
+      const near = found.map((at) => ({ relay: at, calls: relay(at) }))
+      return address !== undefined || near.length === 0
+        ? [...near, { relay: undefined, calls: vendor }]
+        : near
     },
-    that: ({ relay: address }) => (address === undefined ? (vendor ?? none) : relay(address)),
+    that: ({ relay: at }) => (at === undefined ? vendor : relay(at)),
   }
 }

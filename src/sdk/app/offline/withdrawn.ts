@@ -1,6 +1,6 @@
 import type { Place } from '../../keyset.ts'
 import { secondsFrom } from '../../lease2.ts'
-import { readStatement } from '../../paseto.ts'
+import { parseToken, readStatement } from '../../paseto.ts'
 
 /** A list of files that must not be used any more, with its token, which is verified again after it was stored. */
 export type Withdrawn = { token: string; files: readonly string[]; serial: number; issuedAt: number }
@@ -11,7 +11,7 @@ export function readWithdrawn(
   { tenantId, productId }: Place,
   keys: Readonly<Record<string, string>>,
 ): Withdrawn | undefined {
-  const read = readStatement(token, `keyledger:withdrawn1:${tenantId}:${productId}`, { keys })
+  const read = readStatement(parseToken(token), `keyledger:withdrawn1:${tenantId}:${productId}`, { keys })
   if (typeof read === 'string') return undefined
   const { files, serial, iat } = read.claims
   const issuedAt = secondsFrom(iat)
