@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { consume } from '../../commands/meters/meters.ts'
 import { momentOf } from '../../commands/origin.ts'
 import {
+  allowedUse,
   keyedFrom,
-  lateShape,
   nothingLeft,
-  standingShape,
-  standingShown,
   usedAtFrom,
   usedAtShape,
+  usedShape,
+  usedShown,
   useShape,
 } from '../../http/licenses/meters.ts'
 import { Problem } from '../../http/problem.ts'
@@ -31,13 +31,12 @@ const consumeIn = z.object({
 })
 
 const consumeOut = z.object({
-  allowed: z.boolean().meta({ description: 'Whether it is counted; if not, nothing is', example: true }),
+  allowed: allowedUse,
   reason: z.enum(['meter_exhausted', 'no_such_meter']).optional().meta({
     description: 'Why it is not allowed; absent when it is',
     example: 'meter_exhausted',
   }),
-  ...standingShape,
-  ...lateShape,
+  ...usedShape,
 })
 
 /** An app counts what it uses under a meter of its license. */
@@ -84,8 +83,7 @@ export function consumeRoute(
       return {
         allowed: used.allowed,
         ...(!used.allowed && { reason: 'meter_exhausted' as const }),
-        ...standingShown(meter, used),
-        ...(used.allowed && used.late && { late: true as const }),
+        ...usedShown(meter, used),
       }
     },
   )

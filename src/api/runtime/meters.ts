@@ -5,16 +5,18 @@ import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { amountOf } from '../../domain/meters/amount.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
 import {
+  allowedUse,
   amountIn,
   holdId,
   keyedFrom,
-  lateShape,
   nothingLeft,
   secondsIn,
   standingShape,
   standingShown,
   usedAtFrom,
   usedAtShape,
+  usedShape,
+  usedShown,
   useShape,
 } from '../../http/licenses/meters.ts'
 import { answer } from '../../http/schemas.ts'
@@ -52,12 +54,7 @@ const statusShape = {
   }),
 }
 
-const useOut = z.object({
-  allowed: z.boolean().meta({ description: 'Whether it is counted; if not, nothing is', example: true }),
-  ...statusShape,
-  ...standingShape,
-  ...lateShape,
-})
+const useOut = z.object({ allowed: allowedUse, ...statusShape, ...usedShape })
 
 const exhausted = { status: 'plan_limit', reason: 'meter_exhausted' } as const
 
@@ -105,12 +102,8 @@ function consumeRoute(app: ZodApp, ports: MeterPorts): void {
       if (!metered) return { allowed: false, status, reason: reasonOfNoMeter(verdict), ...nothingLeft(meter) }
       const use = { ...keyedFrom(request.body), usedAt }
       const used = await consume(ports, metered, use, originOf(request))
-      return {
-        allowed: used.allowed,
-        ...(used.allowed ? { status } : exhausted),
-        ...standingShown(meter, used),
-        ...(used.allowed && used.late && { late: true as const }),
-      }
+      const standing = used.allowed ? { status } : exhausted
+      return { allowed: used.allowed, ...standing, ...usedShown(meter, used) }
     },
   )
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { amountOf, amountText } from '../../domain/meters/amount.ts'
-import type { standing } from '../../domain/meters/decide.ts'
+import type { standing, UseAnswer } from '../../domain/meters/decide.ts'
 import { Slug } from '../../domain/values.ts'
 import { invalid } from '../problem.ts'
 import { text } from '../schemas.ts'
@@ -81,7 +81,13 @@ export const standingShape = {
   }),
 }
 
-export const lateShape = {
+export const allowedUse = z
+  .boolean()
+  .meta({ description: 'Whether it is counted; if not, nothing is', example: true })
+
+/** What an answer to a use says of its meter. */
+export const usedShape = {
+  ...standingShape,
   late: z.literal(true).optional().meta({
     description:
       'true when a use that was reported late counts in the present period, since its own was closed or had no room',
@@ -96,6 +102,11 @@ export const standingShown = (
   remaining: amountText(remaining),
   overage: amountText(overage),
   resets_at: resetsAt === null ? null : unixSeconds(resetsAt),
+})
+
+export const usedShown = (meter: string, used: UseAnswer) => ({
+  ...standingShown(meter, used),
+  ...(used.allowed && used.late && { late: true as const }),
 })
 
 /** Where nothing can be used. */
