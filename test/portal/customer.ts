@@ -1,13 +1,18 @@
 import type { FastifyInstance } from 'fastify'
+import { vi } from 'vitest'
 import { createSmtpMailer } from '../../src/mail/smtp.ts'
 import { type Client, clientOf } from '../dashboard/client.ts'
 import { askOf, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { startMailServer } from '../harness/mail-server.ts'
 
+type TakenMail = { to: string[]; raw: string }
+
 export type TestPortal = {
   api: TestApi
   /** Every mail that the mail server took. */
-  mails: { to: string[]; raw: string }[]
+  mails: TakenMail[]
+  /** The mails to an address, oldest first: those of an earlier test may still come in between. */
+  mailsTo(email: string): TakenMail[]
   tenant: TestTenant
   home: string
   visitor(address?: string): Client
@@ -33,17 +38,18 @@ export async function openTestPortal(options: Parameters<typeof openTestApi>[0] 
   const portal: TestPortal = {
     api,
     mails: server.taken,
+    mailsTo: (email) => server.taken.filter(({ to }) => to.includes(email.toLowerCase())),
     tenant,
     home,
     visitor: (address = `10.1.${Math.floor(addresses / 250)}.${addresses++ % 250}`) =>
       clientOf(api.app, address),
     async linkFor(client, email, of = home) {
-      const before = server.taken.length
+      const before = portal.mailsTo(email).length
       await client.get(`${of}/sign-in`)
       const answer = await client.post(`${of}/sign-in`, { email })
       if (answer.status !== 200) throw new Error(`the form was answered ${answer.status}`)
-      while (server.taken.length === before) await new Promise((resolve) => setTimeout(resolve, 5))
-      return linkIn(server.taken.at(-1)?.raw ?? '')
+      await vi.waitUntil(() => portal.mailsTo(email).length > before, { interval: 5, timeout: 30_000 })
+      return linkIn(portal.mailsTo(email).at(-1)?.raw ?? '')
     },
     async signedIn(email, of = home) {
       const client = portal.visitor()

@@ -289,7 +289,7 @@ describe('naming a device', () => {
 
 describe('the key', () => {
   const mailTo = (email: string, more: string) =>
-    portal.mails.filter(({ to, raw }) => to.includes(email) && raw.includes(more))
+    portal.mailsTo(email).filter(({ raw }) => raw.includes(more))
 
   test('is mailed again where it is kept, and not twice in a moment', async () => {
     const person = await owner()
