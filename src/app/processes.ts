@@ -22,6 +22,7 @@ import { resumeSales } from '../reactions/sales.ts'
 import { recordSeatEnds } from '../reactions/seats.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner, resumeTestPurchases } from '../reactions/test-purchases.ts'
+import { sendUseReports } from '../reactions/use-reports.ts'
 import { baseUrlOf, sendOverHttp } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
@@ -60,6 +61,7 @@ export function startProcesses(
     recordExpiries(ports, { onFailure: logged('license.expiry_not_recorded', 'license') }),
     noticeExpiries(ports, { onFailure: logged('license.expiry_not_noticed', 'license') }),
     recordSeatEnds(ports, { onFailure: logged('license.seat_end_not_recorded', 'license') }),
+    sendUseReports(ports, logged('meter.not_reported', 'meter')),
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),

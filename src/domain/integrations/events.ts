@@ -72,6 +72,11 @@ export const IntegrationEvent = z.discriminatedUnion('type', [
     type: z.literal('ProductMapped'),
     data: z.strictObject({ productId: Slug, mapping: Mapping, at: Moment }),
   }),
+  /** Whether uses of licenses are reported to the provider from now on; nothing that was used before is. */
+  z.object({
+    type: z.literal('UseReportsSwitched'),
+    data: z.strictObject({ on: z.boolean(), at: Moment }),
+  }),
   z.object({ type: z.literal('IntegrationDisconnected'), data: z.strictObject({ at: Moment }) }),
 ])
 export type IntegrationEvent = z.infer<typeof IntegrationEvent>

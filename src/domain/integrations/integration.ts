@@ -38,6 +38,8 @@ export type Integration =
       retired: readonly string[]
       /** They outlive a disconnection, so that connecting again does not lose them. */
       mappings: readonly ProductMapping[]
+      /** From when on uses of licenses are reported to the card provider; absent while they are not. */
+      usesReportedSince?: string
       /** Operations that have been carried out, so that none is carried out twice. */
       operationIds: readonly string[]
     }
@@ -77,6 +79,7 @@ export type IntegrationCommand =
   /** One of the provider's ids stands for this key type from now on, whatever it stood for. */
   | { type: 'MapItem'; item: string; productId: string; keyTypeId: string; at: string }
   | { type: 'UnmapItem'; item: string; at: string }
+  | { type: 'SwitchUseReports'; on: boolean; at: string }
   | { type: 'Disconnect'; at: string }
 
 export const absentIntegration: Integration = { status: 'absent' }
@@ -129,7 +132,15 @@ function decideOnConnected(
   integration: Integration,
   command: Extract<
     IntegrationCommand,
-    { type: 'RotateWebhookSecret' | 'RotatePingToken' | 'MapProduct' | 'MapItem' | 'UnmapItem' }
+    {
+      type:
+        | 'RotateWebhookSecret'
+        | 'RotatePingToken'
+        | 'MapProduct'
+        | 'MapItem'
+        | 'UnmapItem'
+        | 'SwitchUseReports'
+    }
   >,
 ): IntegrationEvent[] {
   if ('operationId' in command && isDone(integration, command.operationId)) return []
@@ -160,6 +171,11 @@ function decideOnConnected(
     }
     case 'UnmapItem':
       return unmapped(integration.mappings, command.item, command.at)
+    case 'SwitchUseReports': {
+      const { on, at } = command
+      const isOn = integration.usesReportedSince !== undefined
+      return on === isOn ? [] : [{ type: 'UseReportsSwitched', data: { on, at } }]
+    }
   }
 }
 
@@ -235,9 +251,13 @@ function evolveKnown(
       const { productId, mapping } = event.data
       return { ...integration, mappings: withMapping(integration.mappings, productId, mapping) }
     }
+    case 'UseReportsSwitched': {
+      const { on, at } = event.data
+      return withUseReports(integration, on ? at : undefined)
+    }
     case 'IntegrationDisconnected':
       return {
-        ...withEndpoint(integration, undefined),
+        ...withUseReports(withEndpoint(integration, undefined), undefined),
         status: 'disconnected',
         connectedAt: null,
         ownAccount: null,
@@ -252,6 +272,13 @@ function withEndpoint(
   endpointId: string | undefined,
 ): KnownIntegration {
   return { ...integration, ...madeThere(endpointId) }
+}
+
+function withUseReports(
+  { usesReportedSince: _, ...integration }: KnownIntegration,
+  since: string | undefined,
+): KnownIntegration {
+  return since === undefined ? integration : { ...integration, usesReportedSince: since }
 }
 
 const madeThere = (endpointId: string | undefined): { endpointId?: string } =>
