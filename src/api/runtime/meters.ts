@@ -26,7 +26,7 @@ import type { Ports } from '../../ports.ts'
 import { reasonOfNoMeter, verdictOnMeter } from '../../verdicts/metered.ts'
 import { deviceId, keyOfProduct, runtimeErrors, runtimeStatus } from './schemas.ts'
 
-type MeterPorts = Ports<'counting' | 'findMetered' | 'keyHashing' | 'newId' | 'now'>
+type MeterPorts = Ports<'counting' | 'db' | 'findMetered' | 'keyHashing' | 'newId' | 'now'>
 
 /** What is used under the meters of a license: counted, or kept free first and counted then. */
 export function meterRoutes(app: ZodApp, ports: MeterPorts): void {
