@@ -112,18 +112,18 @@ async function allowanceOf(
 }
 
 /**
- * Closes the periods of a meter in which nothing more can count. Repeating it changes nothing.
+ * Closes the periods of a meter in which nothing more can count. Repeating it changes nothing. It waits until reads show it.
  * @throws LedgerUnavailable
  */
 export async function closePeriods(
-  { counting, db }: Ports<'counting' | 'db'>,
+  ports: Waiting & Ports<'db'>,
   { tenantId, licenseId, meter }: Pick<MeterOwner, 'tenantId' | 'licenseId' | 'meter'>,
   origin: Origin,
 ): Promise<void> {
   const id = meterKey(licenseId, meter)
-  const allowance = await allowanceOf(db, tenantId, id)
+  const allowance = await allowanceOf(ports.db, tenantId, id)
   const command = (at: string): MeterCommand => ({ type: 'ClosePeriods', allowance, at })
-  await counting.count({ id, tenantId, adds: undefined, command, ...from(origin) })
+  await counted(ports, { id, tenantId, adds: undefined, command, ...from(origin) })
 }
 
 /** Frees what a hold keeps. Repeating it changes nothing. @throws Refusal `hold_not_found` under a meter that was never used; LedgerUnavailable */

@@ -27,6 +27,20 @@ export function presentPeriod(meter: Meter, { terms, moments }: Allowance, at: s
     : periodAt(terms.period, through ?? at, moments)
 }
 
+/** From when on a period of the calendar can be closed; null while none was used that is not. */
+export function closesAt({ periods, holds }: Meter): string | null {
+  const ends = periods.flatMap((period) => {
+    const until = period.isClosed ? null : openUntil(period)
+    const held = [...holds.values()].filter((hold) => hold.period.startsAt === period.startsAt)
+    return until === null ? [] : [[until, ...held.map(({ endsAt }) => endsAt)].toSorted().at(-1) ?? until]
+  })
+  return ends.toSorted()[0] ?? null
+}
+
+/** The start of the first used period that is not closed and has no end of its own: a purchase after it may end it. */
+export const endlessSince = ({ periods }: Meter): string | null =>
+  periods.find(({ endsAt, isClosed: isAlready }) => endsAt === null && !isAlready)?.startsAt ?? null
+
 /**
  * Closes the periods in which nothing more can count: those of the calendar a week after their end, and those by purchase once the next
  * one has begun; each once the holds in it have ended. The life of a license is never closed.
