@@ -1049,7 +1049,7 @@ export const operations = {
       call: {
         kind: 'text',
         help: 'Only refusals of this call',
-        choices: ['activate', 'validate', 'heartbeat'],
+        choices: ['activate', 'validate', 'heartbeat', 'consume', 'hold'],
       },
       reason: { kind: 'text', help: 'Only refusals with this reason' },
     },
