@@ -1,3 +1,4 @@
+// cspell:ignore Ihrer Lizenz verbraucht
 /**
  * Guarantee: what happened to the meters of a license is told once in its history, in webhooks, in the feed and by mail, whatever crashes
  * and by any number of processes: each threshold, each closed period, each credit and correction, and no single use.

@@ -10,14 +10,14 @@ const Shares = z.strictObject({
 })
 
 /** What was taken from where in a whole period. */
-export const ShareSums = z.strictObject({
+const ShareSums = z.strictObject({
   rolledOver: SumText.optional(),
   included: SumText.optional(),
   credits: z.record(z.string(), SumText).optional(),
   overage: SumText.optional(),
 })
 
-export const Period = z.strictObject({ startsAt: Moment, endsAt: Moment.nullable() })
+const Period = z.strictObject({ startsAt: Moment, endsAt: Moment.nullable() })
 
 /** By what an amount can be told from every other: a repeated request with it changes nothing. */
 const key = z.string().min(1).max(200)

@@ -30,7 +30,7 @@ export type MeterOwner = {
   unit: string
 }
 
-export type ClosedPeriods = {
+type ClosedPeriods = {
   /** Every period that ended by then is closed; null before the first. */
   through: string | null
   /** Of the last closed period without an end of its own: every such period that began no later is closed. */
