@@ -6,6 +6,10 @@ import { defineDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { defineTable } from '../table.ts'
 
+type Owners = { productId: string | null; licenseId: string | null; customerId: string | null }
+/** Of a license with its product, or of a customer. */
+const noOwner: Owners = { productId: null, licenseId: null, customerId: null }
+
 const documents = defineDocuments(
   {
     category: 'meter',
@@ -17,15 +21,16 @@ const documents = defineDocuments(
   },
   {
     table: 'meters',
-    begun: ({ owner }) => owner ?? undefined,
+    begun: ({ owner }) => (owner ? { ...noOwner, ...owner } : undefined),
     columns: {
       tenantId: 'text not null',
-      productId: 'text not null',
-      licenseId: 'text not null',
+      productId: 'text',
+      licenseId: 'text',
+      customerId: 'text',
       meter: 'text not null',
       unit: 'text not null',
     },
-    indexes: { meters_of_license: '(license_id, meter)' },
+    indexes: { meters_of_license: '(license_id, meter)', meters_of_customer: '(customer_id, meter)' },
     fillFactor: 70,
   },
 )
@@ -59,6 +64,7 @@ export const meterLines = defineTable<LineFields>(
     periodEndsAt: 'timestamptz',
     endsAt: 'timestamptz',
     subjectId: 'text',
+    licenseId: 'text',
     usedAt: 'timestamptz',
     late: 'boolean not null',
     note: 'text',

@@ -1,5 +1,5 @@
 import type { Metering } from '../../projections/meters/licenses.ts'
-import { type MeterOfLicense, meterOfLicense } from '../commands/meters/meters.ts'
+import { meterOfLicense, type UsableMeter } from '../commands/meters/meters.ts'
 import { readKey } from '../credentials/license-key.ts'
 import type { Ports } from '../ports.ts'
 import { unknownKey, type Verdict, verdictOn } from './answer.ts'
@@ -14,8 +14,8 @@ type MeteredCall = {
   instanceId: string | null
 }
 
-/** The verdict on a license, and its meter: undefined where the license may use none now, or its key type has no such meter. */
-type MeteredVerdict = { verdict: Verdict; metered: MeterOfLicense | undefined }
+/** The verdict on a license, and its meter: undefined where the license may use none now, or there is no such meter. */
+type MeteredVerdict = { verdict: Verdict; metered: UsableMeter | undefined }
 
 /**
  * Whether the license of a key may use a meter now: only an active one may, also in its grace, on a device with a seat if one is named.

@@ -245,6 +245,7 @@ const all: Laws[] = [
       at,
     },
     { type: 'ReplaceOverrides', overrides: [], at },
+    { type: 'ReplaceMeters', meters: [], at },
     { type: 'EraseCustomer', at },
   ]),
   lawsOf('subjects', subjects, [

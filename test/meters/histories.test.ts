@@ -19,6 +19,7 @@ import { amountOf } from '../../src/domain/meters/amount.ts'
 import { MeterTerms } from '../../src/domain/meters/terms.ts'
 import { meterView } from '../../src/domain/meters/view.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
+import { meterKey } from '../../src/domain/streams.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { beginning, openTestLedger, origin, type TestLedger } from '../harness/ledger.ts'
 import { testMs } from '../harness/time-limits.ts'
@@ -95,7 +96,7 @@ async function runHistory(period: (typeof periods)[number], licenseId: string, s
   const moments = { issuedAt: beginning, purchasedAt: beginning }
   const base = { meter: 'calls', unit: 'calls', included: '30', overage: 'block', rollover: false }
   const terms = MeterTerms.parse({ ...base, period })
-  const meter = meterOfLicense({ ...place, moments, meters: [terms] }, 'calls')
+  const meter = meterOfLicense({ ...place, moments, meters: [terms], shared: undefined }, 'calls')
   if (!meter) throw new Error('no meter')
   const model = createModel()
   const processes = [0, 1, 2].map(() => createProcess())
@@ -204,7 +205,8 @@ async function runHistory(period: (typeof periods)[number], licenseId: string, s
   }
 
   await readModels.catchUp()
-  const state = (await findMeters(db, place.tenantId, licenseId)).get('calls')
+  const id = meterKey(licenseId, 'calls')
+  const state = (await findMeters(db, [id])).get(id)
   const view = meterView(state, meter.allowance, clock.now().toISOString())
   expect(amountOf(view.used)).toBe(model.usedIn(present()))
   expect(amountOf(view.remaining)).toBe(model.remaining(present(), now()))

@@ -52,7 +52,8 @@ const calls: { [Name in Call]: (lookups: Lookups) => Promise<unknown> } = {
   findInstance: (lookups) => lookups.findInstance({ ...key, instance: { instanceId } }),
   findForInstanceValidate: (lookups) => lookups.findForInstanceValidate({ ...key, instanceId, now }),
   findMetered: (lookups) => lookups.findMetered({ ...key, deviceId: 'one', instanceId }),
-  findMeter: (lookups) => lookups.findMeter({ stream: 'meter-lic_one.calls', known: -1, keys: ['one'] }),
+  findMeter: (lookups) =>
+    lookups.findMeter({ stream: 'meter-lic_one.calls', known: -1, keys: [{ key: 'one', licenseId: null }] }),
 }
 
 const Statement = z.object({ text: z.string() })

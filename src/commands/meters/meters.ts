@@ -1,9 +1,9 @@
-import type { Metering } from '../../../projections/meters/licenses.ts'
+import type { Metering, SharedMeters } from '../../../projections/meters/licenses.ts'
 import { type Amount, amountText } from '../../domain/meters/amount.ts'
 import { type MeterCommand, standing, type UseAnswer } from '../../domain/meters/decide.ts'
 import type { Allowance } from '../../domain/meters/free.ts'
 import type { LineKind } from '../../domain/meters/lines.ts'
-import type { MeterOwner } from '../../domain/meters/meter.ts'
+import { type MeterOwner, ownerIdOf } from '../../domain/meters/meter.ts'
 import { periodAt } from '../../domain/meters/period.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { meterKey } from '../../domain/streams.ts'
@@ -13,17 +13,50 @@ import { catchUpWithLog } from '../cross-stream/read-models.ts'
 import { causeOf, type Origin } from '../origin.ts'
 import type { MeterRequest } from './batch.ts'
 
-/** A meter of a license, and what it allows. */
-export type MeterOfLicense = { owner: MeterOwner; allowance: Allowance }
-
-/** @returns undefined where the key type of the license has no such meter */
-export function meterOfLicense(
-  { meters, moments, ...of }: Metering,
-  meter: string,
-): MeterOfLicense | undefined {
-  const terms = meters.find((each) => each.meter === meter)
-  return terms && { owner: { ...of, meter, unit: terms.unit }, allowance: { terms, moments } }
+/** A meter of a license or a customer, and what it allows. */
+export type UsableMeter = {
+  owner: MeterOwner
+  allowance: Allowance
+  /** Of a meter that licenses share: the one that uses it. */
+  licenseId?: string
 }
+
+/**
+ * What a license uses under a meter: what its customer shares among all licenses, which was agreed with that customer, before
+ * what its key type has.
+ * @returns undefined where neither has such a meter
+ */
+export function meterOfLicense(metering: Metering, meter: string): UsableMeter | undefined {
+  const { shared, licenseId } = metering
+  const ofAll = shared && sharedMeter(shared, meter)
+  return ofAll ? { ...ofAll, licenseId } : ownMeter(metering, meter)
+}
+
+/** What of a license only it uses. @returns undefined where its key type has no such meter */
+export function ownMeter(
+  { meters, moments, tenantId, productId, licenseId }: Metering,
+  meter: string,
+): UsableMeter | undefined {
+  const terms = meters.find((each) => each.meter === meter)
+  if (!terms) return undefined
+  return { owner: { tenantId, productId, licenseId, meter, unit: terms.unit }, allowance: { terms, moments } }
+}
+
+/** What the licenses of a customer share. @returns undefined where the customer has no such meter */
+export function sharedMeter(
+  { meters, tenantId, customerId }: SharedMeters,
+  meter: string,
+): UsableMeter | undefined {
+  const found = meters.find((each) => each.meter === meter)
+  if (!found) return undefined
+  const { since, ...terms } = found
+  const moments = { issuedAt: since, purchasedAt: since }
+  return { owner: { tenantId, customerId, meter, unit: terms.unit }, allowance: { terms, moments } }
+}
+
+/** The id of the stream of a meter. */
+export const meterIdOf = ({ owner }: Pick<UsableMeter, 'owner'>): string =>
+  meterKey(ownerIdOf(owner), owner.meter)
 
 /** An amount under a key that makes it count once, however often it is sent. */
 type Keyed = { key: string; amount: Amount }
@@ -35,13 +68,13 @@ type Keyed = { key: string; amount: Amount }
  */
 export async function consume(
   { counting }: Ports<'counting'>,
-  { owner, allowance }: MeterOfLicense,
+  { owner, allowance, licenseId }: UsableMeter,
   { key, amount, usedAt }: Keyed & { usedAt: string | undefined },
   origin: Origin,
 ): Promise<UseAnswer> {
   const { answer, line, meter, at } = await counting.count(
-    requestOf(owner, 'use', { key, amount }, origin, (at) => ({
-      ...{ type: 'Consume', uses: [{ key, amount, usedAt }], owner, allowance, at },
+    requestOf(owner, 'use', { key, amount, licenseId }, origin, (at) => ({
+      ...{ type: 'Consume', uses: [{ key, amount, usedAt }], owner, allowance, licenseId, at },
     })),
   )
   if (answer) return answer
@@ -58,15 +91,15 @@ export type HoldAnswer = ReturnType<typeof standing> & { hold: { holdId: string;
  */
 export async function placeHold(
   { counting, newId }: Ports<'counting' | 'newId'>,
-  { owner, allowance }: MeterOfLicense,
+  { owner, allowance, licenseId }: UsableMeter,
   { key, amount, seconds }: Keyed & { seconds: number },
   origin: Origin,
 ): Promise<HoldAnswer> {
-  const holdId = `${newId('hld')}.${meterKey(owner.licenseId, owner.meter)}`
+  const holdId = `${newId('hld')}.${meterIdOf({ owner })}`
   const endOf = (at: string) => new Date(Date.parse(at) + seconds * 1000).toISOString()
   const { line, meter, at } = await counting.count(
-    requestOf(owner, 'hold', { key, amount }, origin, (at) => ({
-      ...{ type: 'PlaceHold', holdId, key, amount, endsAt: endOf(at), owner, allowance, at },
+    requestOf(owner, 'hold', { key, amount, licenseId }, origin, (at) => ({
+      ...{ type: 'PlaceHold', holdId, key, amount, endsAt: endOf(at), owner, allowance, licenseId, at },
     })),
   )
   const period = line?.period ?? periodAt(allowance.terms.period, at, allowance.moments)
@@ -76,11 +109,11 @@ export async function placeHold(
 }
 
 /** The stream of the meter that a hold is under; its id says it. @throws Refusal `hold_not_found` for no such id */
-function streamIdOf(holdId: string): string {
-  const [id = '', licenseId = '', meter = '', ...more] = holdId.split('.')
-  if (id === '' || !/^lic_\w+$/.test(licenseId) || !isSlug(meter) || more.length > 0)
+function streamOfHold(holdId: string): string {
+  const [id = '', ownerId = '', meter = '', ...more] = holdId.split('.')
+  if (id === '' || !/^(?:lic|cus)_\w+$/.test(ownerId) || !isSlug(meter) || more.length > 0)
     throw new Refusal('hold_not_found')
-  return meterKey(licenseId, meter)
+  return meterKey(ownerId, meter)
 }
 
 /**
@@ -93,8 +126,8 @@ export async function commitHold(
   { tenantId, holdId, amount }: { tenantId: string; holdId: string; amount: Amount },
   origin: Origin,
 ): Promise<void> {
-  const id = streamIdOf(holdId)
-  const adds = { kind: 'commit', key: holdId, amount } as const
+  const id = streamOfHold(holdId)
+  const adds = { kind: 'commit', key: holdId, licenseId: null, amount } as const
   const command = (at: string): MeterCommand => ({ type: 'CommitHold', holdId, amount, at })
   await counting.count({ id, tenantId, adds, command, ...from(origin) })
 }
@@ -106,7 +139,7 @@ export async function releaseHold(
   origin: Origin,
 ): Promise<void> {
   const command = (at: string): MeterCommand => ({ type: 'ReleaseHold', holdId, at })
-  const id = streamIdOf(holdId)
+  const id = streamOfHold(holdId)
   await counting.count({ id, tenantId, adds: undefined, command, ...from(origin) })
 }
 
@@ -120,7 +153,7 @@ type Waiting = Ports<'counting' | 'ledger' | 'untilVisible'>
  */
 export async function addCredit(
   ports: Waiting & Ports<'newId'>,
-  { owner }: MeterOfLicense,
+  { owner }: UsableMeter,
   { key, amount, endsAt, order }: Keyed & { endsAt: string | null; order: string | null },
   origin: Origin,
 ): Promise<{ creditId: string; amount: string; endsAt: string | null }> {
@@ -141,7 +174,7 @@ export async function addCredit(
  */
 export async function correctUse(
   ports: Waiting,
-  { owner, allowance }: MeterOfLicense,
+  { owner, allowance }: UsableMeter,
   { key, amount, reason }: Keyed & { reason: string },
   origin: Origin,
 ): Promise<void> {
@@ -159,13 +192,13 @@ export async function correctUse(
  */
 export async function withdrawCredit(
   ports: Waiting,
-  { owner }: MeterOfLicense,
+  { owner }: UsableMeter,
   { creditId, reason }: { creditId: string; reason: string },
   origin: Origin,
 ): Promise<void> {
-  const { tenantId, licenseId, meter } = owner
+  const { tenantId } = owner
   const command = (at: string): MeterCommand => ({ type: 'WithdrawCredit', creditId, reason, at })
-  const id = meterKey(licenseId, meter)
+  const id = meterIdOf({ owner })
   await counted(ports, { id, tenantId, adds: undefined, command, ...from(origin) })
 }
 
@@ -184,15 +217,15 @@ async function counted(ports: Waiting, request: MeterRequest) {
 }
 
 const requestOf = (
-  { tenantId, licenseId, meter }: MeterOwner,
+  owner: MeterOwner,
   kind: LineKind,
-  { key, amount }: Keyed,
+  { key, amount, licenseId }: Keyed & { licenseId?: string | undefined },
   origin: Origin,
   command: (at: string) => MeterCommand,
 ): MeterRequest => ({
-  id: meterKey(licenseId, meter),
-  tenantId,
-  adds: { kind, key, amount },
+  id: meterIdOf({ owner }),
+  tenantId: owner.tenantId,
+  adds: { kind, key, amount, licenseId: licenseId ?? null },
   command,
   ...from(origin),
 })

@@ -15,7 +15,8 @@ type Use = {
   usedAt?: string | undefined
 }
 
-type Told = { owner: MeterOwner; allowance: Allowance; at: string }
+/** @param licenseId of a meter that licenses share: the one that uses it */
+type Told = { owner: MeterOwner; allowance: Allowance; licenseId?: string | undefined; at: string }
 
 export type MeterCommand =
   | ({ type: 'Consume'; uses: readonly Use[] } & Told)
@@ -29,9 +30,9 @@ export type MeterCommand =
       amount: Amount
       endsAt: string | null
       order: string | null
-    } & Omit<Told, 'allowance'>)
+    } & Omit<Told, 'allowance' | 'licenseId'>)
   | { type: 'WithdrawCredit'; creditId: string; reason: string; at: string }
-  | ({ type: 'CorrectUse'; key: string; amount: Amount; reason: string } & Told)
+  | ({ type: 'CorrectUse'; key: string; amount: Amount; reason: string } & Omit<Told, 'licenseId'>)
 
 /**
  * What is counted under a meter. A use or a hold for which there is not enough is left out; everything else is refused.
@@ -57,8 +58,9 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
       if (command.amount > hold.amount) throw new Refusal('hold_too_small')
       const { holdId, amount } = command
       const from = sharesText(firstOf(hold.from, amount))
-      const { period } = hold
-      return [{ type: 'HoldCommitted', data: { holdId, amount: amountText(amount), from, period, at } }]
+      const { period, licenseId } = hold
+      const data = { holdId, amount: amountText(amount), from, period, ...namedBy(licenseId), at }
+      return [{ type: 'HoldCommitted', data }]
     }
     case 'ReleaseHold': {
       const { holdId } = command
@@ -88,8 +90,14 @@ export const meters: Decider<Meter, MeterCommand, 'meter'> = {
   evolve: evolveMeter,
 }
 
-const opened = (meter: Meter, { owner, at }: Pick<Told, 'owner' | 'at'>): MeterEvent[] =>
-  meter.owner ? [] : [{ type: 'MeterOpened', data: { ...owner, at } }]
+function opened(meter: Meter, { owner, at }: Pick<Told, 'owner' | 'at'>): MeterEvent[] {
+  if (meter.owner) return []
+  return 'customerId' in owner
+    ? [{ type: 'SharedMeterOpened', data: { ...owner, at } }]
+    : [{ type: 'MeterOpened', data: { ...owner, at } }]
+}
+
+const namedBy = (licenseId: string | undefined) => (licenseId === undefined ? {} : { licenseId })
 
 /** What a use is answered. */
 export type UseAnswer = {
@@ -110,7 +118,10 @@ export const answersTo = (meter: Meter, command: Extract<MeterCommand, { type: '
 
 type Entry = Extract<MeterEvent, { type: 'UsesRecorded' }>['data']['uses'][number]
 
-function judged(meter: Meter, { uses, allowance, at }: Extract<MeterCommand, { type: 'Consume' }>) {
+function judged(
+  meter: Meter,
+  { uses, allowance, licenseId, at }: Extract<MeterCommand, { type: 'Consume' }>,
+) {
   const entries: Entry[] = []
   const answers: UseAnswer[] = []
   let after = meter
@@ -125,6 +136,7 @@ function judged(meter: Meter, { uses, allowance, at }: Extract<MeterCommand, { t
         included: includedOf(allowance),
         ...(use.usedAt !== undefined && { usedAt: use.usedAt }),
         ...(place.late && { late: true }),
+        ...namedBy(licenseId),
       }
       entries.push(entry)
       after = evolveMeter(after, { type: 'UsesRecorded', data: { uses: [entry], at } })
@@ -173,7 +185,7 @@ const ownPeriod = ({ terms, moments }: Allowance, usedAt: string): Period | unde
 const includedOf = ({ terms: { included } }: Allowance): string => amountText(amountOf(included))
 
 function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }>): MeterEvent | undefined {
-  const { holdId, key, amount, endsAt, allowance, at } = command
+  const { holdId, key, amount, endsAt, allowance, licenseId, at } = command
   const period = periodAt(allowance.terms.period, at, allowance.moments)
   const from = taken(amount, freeIn(meter, period, allowance, at))
   if (!from) return undefined
@@ -186,6 +198,7 @@ function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }
     period,
     included,
     endsAt,
+    ...namedBy(licenseId),
     at,
   }
   return { type: 'HoldPlaced', data }

@@ -14,6 +14,9 @@ const Period = z.strictObject({ startsAt: Moment, endsAt: Moment.nullable() })
 /** By what an amount can be told from every other: a repeated request with it changes nothing. */
 const key = z.string().min(1).max(200)
 
+/** Of what a customer's licenses share: the one that used it. Absent where the meter is that license's own. */
+const licenseId = z.string().min(1).optional()
+
 /** What was counted once. Uses of one moment are recorded together. */
 const Use = z.strictObject({
   key,
@@ -26,9 +29,10 @@ const Use = z.strictObject({
   usedAt: Moment.optional(),
   /** Its own period had ended for good, or had no room for it: it counts in the present one. */
   late: z.literal(true).optional(),
+  licenseId,
 })
 
-/** Everything that is counted under one meter of one license. */
+/** Everything that is counted under one meter of one license, or of one customer for all of their licenses. */
 export const MeterEvent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('MeterOpened'),
@@ -36,6 +40,17 @@ export const MeterEvent = z.discriminatedUnion('type', [
       tenantId: Slug,
       productId: Slug,
       licenseId: z.string().min(1),
+      meter: Slug,
+      unit: z.string().min(1),
+      at: Moment,
+    }),
+  }),
+  /** A meter that the licenses of a customer share. */
+  z.strictObject({
+    type: z.literal('SharedMeterOpened'),
+    data: z.strictObject({
+      tenantId: Slug,
+      customerId: z.string().min(1),
       meter: Slug,
       unit: z.string().min(1),
       at: Moment,
@@ -68,6 +83,7 @@ export const MeterEvent = z.discriminatedUnion('type', [
       included: AmountText,
       /** When it is free again, without anybody's doing. */
       endsAt: Moment,
+      licenseId,
       at: Moment,
     }),
   }),
@@ -78,6 +94,7 @@ export const MeterEvent = z.discriminatedUnion('type', [
       amount: AmountText,
       from: Shares,
       period: Period,
+      licenseId,
       at: Moment,
     }),
   }),
