@@ -82,7 +82,7 @@ test.each([
   'findMetered',
 ] as const)('%s finds a customer by its id, not by the tenant', async (name) => {
   const scans = (await planOf(calls[name])).match(/using customers\w+/g)
-  expect(scans).toStrictEqual(['using customers_pkey'])
+  expect([...new Set(scans)]).toStrictEqual(['using customers_pkey'])
 })
 
 test.each(['findInstance', 'findForInstanceValidate'] as const)(

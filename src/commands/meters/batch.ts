@@ -12,8 +12,8 @@ export type MeterRequest = {
   /** Of the meter's stream. */
   id: string
   tenantId: string
-  /** The line that it adds, by which it is known when it is repeated; undefined for one that adds none. */
-  adds: ({ kind: LineKind; amount: Amount } & LineKey) | undefined
+  /** The line that it adds, by which it is known when it is repeated; undefined for one that adds none, or is not to be repeated. */
+  adds: ({ kind: LineKind; amount: Amount | null } & LineKey) | undefined
   command: (at: string) => MeterCommand
   /** Who asks: an event has one actor. */
   actor: string
@@ -92,7 +92,9 @@ function sentBefore(
   known: (name: string) => KnownLine | undefined,
 ): KnownLine | undefined {
   const line = adds && known(nameOf(adds))
-  if (line && (line.kind !== adds.kind || line.amount !== amountText(adds.amount)))
+  // What a withdrawal takes is known only when it is decided.
+  const isOther = (there: string | null) => adds?.amount != null && there !== amountText(adds.amount)
+  if (line && (line.kind !== adds.kind || isOther(line.amount)))
     throw new Refusal(adds.kind === 'commit' ? 'hold_not_found' : 'meter_key_reused')
   return line
 }

@@ -1,5 +1,6 @@
 import type { Metering, SharedMeters } from '../../../projections/meters/licenses.ts'
-import { type Amount, amountText } from '../../domain/meters/amount.ts'
+import type { KnownLine } from '../../../projections/meters/lookup.ts'
+import type { Amount } from '../../domain/meters/amount.ts'
 import { type MeterCommand, standing, type UseAnswer } from '../../domain/meters/decide.ts'
 import type { Allowance } from '../../domain/meters/free.ts'
 import type { LineKind } from '../../domain/meters/lines.ts'
@@ -54,8 +55,10 @@ export function sharedMeter(
   return { owner: { tenantId, customerId, meter, unit: terms.unit }, allowance: { terms, moments } }
 }
 
+type Owned = Pick<UsableMeter, 'owner'>
+
 /** The id of the stream of a meter. */
-export const meterIdOf = ({ owner }: Pick<UsableMeter, 'owner'>): string =>
+export const meterIdOf = ({ owner }: Owned): string =>
   meterKey(ownerIdOf(owner), owner.meter)
 
 /** An amount under a key that makes it count once, however often it is sent. */
@@ -145,27 +148,52 @@ export async function releaseHold(
 
 type Waiting = Ports<'counting' | 'ledger' | 'untilVisible'>
 
+/** A prepaid amount. `order`: the number of the purchase; null without one. */
+type NewCredit = Keyed & { endsAt: string | null; order: string | null }
+
+/** A credit as it was added. */
+type Credited = { creditId: string; amount: string; endsAt: string | null }
+
 /**
  * Adds a prepaid amount, which is spent after what is included. It waits until reads show it.
- * @param order the number of the purchase; null without one
  * @returns the id of the credit, and its end
  * @throws Refusal `credit_ends_in_the_past`, `meter_key_reused`; LedgerUnavailable
  */
 export async function addCredit(
   ports: Waiting & Ports<'newId'>,
-  { owner }: UsableMeter,
-  { key, amount, endsAt, order }: Keyed & { endsAt: string | null; order: string | null },
+  { owner }: Owned,
+  credit: NewCredit,
   origin: Origin,
-): Promise<{ creditId: string; amount: string; endsAt: string | null }> {
+): Promise<Credited> {
+  return creditedIn(await counted(ports, creditRequest(ports, owner, credit, origin)))
+}
+
+/** As {@link addCredit}, without waiting for the read models. */
+export async function recordCredit(
+  ports: Ports<'counting' | 'newId'>,
+  { owner }: Owned,
+  credit: NewCredit,
+  origin: Origin,
+): Promise<Credited> {
+  return creditedIn((await ports.counting.count(creditRequest(ports, owner, credit, origin))).line)
+}
+
+function creditRequest(
+  ports: Ports<'newId'>,
+  owner: MeterOwner,
+  { key, amount, endsAt, order }: NewCredit,
+  origin: Origin,
+): MeterRequest {
   const creditId = ports.newId('crd')
-  const line = await counted(
-    ports,
-    requestOf(owner, 'credit', { key, amount }, origin, (at) => ({
-      ...{ type: 'AddCredit', creditId, key, amount, endsAt, order, owner, at },
-    })),
-  )
-  if (!line || line.subjectId === null) throw new Error('a credit was neither added nor refused')
-  return { creditId: line.subjectId, amount: amountText(amount), endsAt: line.endsAt }
+  return requestOf(owner, 'credit', { key, amount }, origin, (at) => ({
+    ...{ type: 'AddCredit', creditId, key, amount, endsAt, order, owner, at },
+  }))
+}
+
+function creditedIn(line: KnownLine | undefined): Credited {
+  if (!line || line.subjectId === null || line.amount === null)
+    throw new Error('a credit was neither added nor refused')
+  return { creditId: line.subjectId, amount: line.amount, endsAt: line.endsAt }
 }
 
 /**
@@ -192,14 +220,41 @@ export async function correctUse(
  */
 export async function withdrawCredit(
   ports: Waiting,
-  { owner }: UsableMeter,
-  { creditId, reason }: { creditId: string; reason: string },
+  { owner }: Owned,
+  withdrawal: Withdrawal,
   origin: Origin,
 ): Promise<void> {
-  const { tenantId } = owner
-  const command = (at: string): MeterCommand => ({ type: 'WithdrawCredit', creditId, reason, at })
-  const id = meterIdOf({ owner })
-  await counted(ports, { id, tenantId, adds: undefined, command, ...from(origin) })
+  await counted(ports, withdrawalRequest(owner, withdrawal, origin))
+}
+
+/** @param key by which a repeated withdrawal finds what was left; absent where none is repeated */
+type Withdrawal = { creditId: string; reason: string; key?: string }
+
+/**
+ * As {@link withdrawCredit}, without waiting for the read models. Repeating it with its key changes nothing.
+ * @returns what was left of the credit; nothing of one that has ended
+ * @throws LedgerUnavailable
+ */
+export async function recordWithdrawal(
+  { counting }: Ports<'counting'>,
+  { owner }: Owned,
+  withdrawal: Withdrawal & { key: string },
+  origin: Origin,
+): Promise<string> {
+  try {
+    return (await counting.count(withdrawalRequest(owner, withdrawal, origin))).line?.amount ?? '0'
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'credit_not_found') return '0'
+    throw error
+  }
+}
+
+function withdrawalRequest(owner: MeterOwner, withdrawal: Withdrawal, origin: Origin): MeterRequest {
+  const { key } = withdrawal
+  const adds =
+    key === undefined ? undefined : ({ kind: 'withdrawal', key, licenseId: null, amount: null } as const)
+  const command = (at: string): MeterCommand => ({ type: 'WithdrawCredit', ...withdrawal, at })
+  return { id: meterIdOf({ owner }), tenantId: owner.tenantId, adds, command, ...from(origin) }
 }
 
 const from = (origin: Origin): Pick<MeterRequest, 'actor' | 'cause'> => ({

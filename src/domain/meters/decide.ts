@@ -1,8 +1,8 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
-import { type Amount, amountOf, amountText, least } from './amount.ts'
+import { type Amount, amountOf, amountText, least, notNegative } from './amount.ts'
 import type { MeterEvent } from './events.ts'
-import { type Allowance, freeIn, remainingOf, usedIn } from './free.ts'
+import { type Allowance, creditsLeft, freeIn, remainingOf, usedIn } from './free.ts'
 import { evolveMeter, hasEnded, type Meter, type MeterOwner, unusedMeter } from './meter.ts'
 import { openUntil, type Period, periodAt } from './period.ts'
 import { firstOf, type Shares, sharesText, taken, totalOf } from './shares.ts'
@@ -31,7 +31,7 @@ export type MeterCommand =
       endsAt: string | null
       order: string | null
     } & Omit<Told, 'allowance' | 'licenseId'>)
-  | { type: 'WithdrawCredit'; creditId: string; reason: string; at: string }
+  | { type: 'WithdrawCredit'; creditId: string; reason: string; key?: string | undefined; at: string }
   | ({ type: 'CorrectUse'; key: string; amount: Amount; reason: string } & Omit<Told, 'licenseId'>)
 
 /**
@@ -74,9 +74,11 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
       return [...opened(meter, command), { type: 'CreditAdded', data }]
     }
     case 'WithdrawCredit': {
-      const { creditId, reason } = command
-      if (!meter.credits.has(creditId)) throw new Refusal('credit_not_found')
-      return [{ type: 'CreditWithdrawn', data: { creditId, reason, at } }]
+      const { creditId, reason, key } = command
+      const free = meter.credits.has(creditId) ? creditsLeft(meter, at).get(creditId) : undefined
+      if (free === undefined) throw new Refusal('credit_not_found')
+      const left = amountText(notNegative(free))
+      return [{ type: 'CreditWithdrawn', data: { creditId, reason, ...(key !== undefined && { key }), left, at } }]
     }
     case 'CorrectUse':
       return [corrected(meter, command)]

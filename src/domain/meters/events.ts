@@ -116,7 +116,15 @@ export const MeterEvent = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('CreditWithdrawn'),
-    data: z.strictObject({ creditId: z.string().min(1), reason: z.string().min(1), at: Moment }),
+    data: z.strictObject({
+      creditId: z.string().min(1),
+      reason: z.string().min(1),
+      /** By which a repeated withdrawal finds what was left; absent where none is repeated. */
+      key: key.optional(),
+      /** What was left of it and not held; absent in events from before it was recorded. */
+      left: AmountText.optional(),
+      at: Moment,
+    }),
   }),
 ])
 export type MeterEvent = z.infer<typeof MeterEvent>

@@ -10,7 +10,7 @@ export type Line = {
   kind: LineKind
   /** The key of the request that it answers; of a commit the id of its hold. */
   key: string | null
-  /** null of a withdrawal: whatever is left of the credit. */
+  /** Of a withdrawal, what was left of the credit; null where that was not recorded. */
   amount: string | null
   /** What it was taken from, or given back to; null of a credit. */
   from: SharesText | null
@@ -78,8 +78,8 @@ export function linesOf(event: MeterEvent): Line[] {
       return [{ ...nothing, kind: 'credit', key, amount, endsAt, subjectId, note, at }]
     }
     case 'CreditWithdrawn': {
-      const { creditId: subjectId, reason: note, at } = event.data
-      return [{ ...nothing, kind: 'withdrawal', key: null, amount: null, subjectId, note, at }]
+      const { creditId: subjectId, reason: note, key = null, left: amount = null, at } = event.data
+      return [{ ...nothing, kind: 'withdrawal', key, amount, subjectId, note, at }]
     }
   }
 }

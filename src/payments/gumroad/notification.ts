@@ -55,6 +55,7 @@ export function translatePing(raw: string, now: Date): Translated {
     ],
     sold: { providerProduct: permalink },
     quantity: countOf(form.get('quantity')) || 1,
+    ...namedLicense({ license_id: form.get('url_params[license_id]') }),
     customer: { email, ...(name && { name }) },
     ...(giver && { giver: { email: giver } }),
     productName: form.get('product_name') || unknownProduct,

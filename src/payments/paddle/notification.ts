@@ -147,6 +147,7 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
     links: [`transaction:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
     ...item,
     ...(more.length > 0 && { more }),
+    ...namedLicense(transaction.custom_data),
     customer: await customerOf(transaction, context),
     amount,
     currency,

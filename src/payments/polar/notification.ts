@@ -71,6 +71,7 @@ const Order = z.object({
   customer: z.object({ email: z.string().nullish(), name: z.string().nullish() }).nullish(),
   product: z.object({ name: z.string() }).nullish(),
   subscription: z.object({ current_period_end: z.string().nullish() }).nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish().catch(null),
 })
 
 function paidBy({ data }: Event, common: Common): Translated | undefined {
@@ -107,6 +108,7 @@ function paidBy({ data }: Event, common: Common): Translated | undefined {
     links: [`order:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
     sold: { providerProduct: order.product_id },
     quantity: seats ?? 1,
+    ...namedLicense(order.metadata),
     customer: customer?.email ? { email: customer.email, ...(name && { name }) } : null,
     amount,
     currency,

@@ -153,6 +153,7 @@ function soldBy(event: Event): Translated | undefined {
       ? { productId: metadata.product_id, ...(keyTypeId && { keyTypeId }) }
       : { providerProduct: session.payment_link ?? id },
     quantity: Number.isInteger(quantity) && quantity > 0 ? quantity : 1,
+    ...namedLicense(metadata),
     customer: email
       ? { email, ...(details?.name && { name: details.name }), ...(language && { language }) }
       : null,
