@@ -1,10 +1,11 @@
-import type { PresentProduct } from '../../projections/products/queries.ts'
-import { listLicenses } from '../../projections/licenses/queries.ts'
+import { findLicense, listLicenses } from '../../projections/licenses/queries.ts'
 import { findMetering } from '../../projections/meters/licenses.ts'
+import type { PresentProduct } from '../../projections/products/queries.ts'
 import { meterOfLicense, recordCredit, recordWithdrawal } from '../commands/meters/meters.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
 import { isId } from '../credentials/id.ts'
 import type { CreditPack } from '../domain/integrations/credit-packs.ts'
+import { statusAt } from '../domain/licenses/status.ts'
 import { AmountText, amountOf, amountText } from '../domain/meters/amount.ts'
 import type { MeterOwner } from '../domain/meters/meter.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -36,7 +37,8 @@ export async function creditFor(
   buyer: CreditBuyer,
 ): Promise<Resolution> {
   const amount = amountText(amountOf(each) * BigInt(quantity))
-  if (!AmountText.safeParse(amount).success) return { reason: 'quantity_too_large', detail: `${quantity} × ${each}` }
+  if (!AmountText.safeParse(amount).success)
+    return { reason: 'quantity_too_large', detail: `${quantity} × ${each}` }
   for (const licenseId of await candidates(ports, tenantId, productId, buyer)) {
     const metering = await findMetering(ports.db, tenantId, licenseId)
     const found = metering && meterOfLicense(metering, meter)
@@ -62,7 +64,7 @@ async function candidates(
   if (licenseId !== undefined) {
     if (!isId('lic', licenseId)) return []
     const named = await findLicense(ports.db, tenantId, licenseId)
-    const isMeant = named?.license.productId === productId && statusOf(named.license, now) === 'active'
+    const isMeant = named?.license.productId === productId && statusAt(named.license, now) === 'active'
     return isMeant ? [licenseId] : []
   }
   if (subjectId === undefined) return []
@@ -141,7 +143,12 @@ async function takenBack(
 ) {
   const key = `${keyOf(sale, item)}.withdrawn.${credit.withdrawals}`
   const reason = `the payment of ${orderOf(sale)} was returned`
-  const left = await recordWithdrawal(ports, { owner: ownerOf(sale, credit) }, { creditId, reason, key }, origin)
+  const left = await recordWithdrawal(
+    ports,
+    { owner: ownerOf(sale, credit) },
+    { creditId, reason, key },
+    origin,
+  )
   return { withdrawn: { creditId, left } }
 }
 

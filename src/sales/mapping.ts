@@ -20,7 +20,10 @@ import type { Ports } from '../ports.ts'
 import { type CreditBuyer, creditFor } from './credits.ts'
 
 /** @param buyer whose license a bought credit is for */
-type Bought = { tenantId: string; provider: Provider; buyer: CreditBuyer } & Pick<SaleItem, 'sold' | 'quantity' | 'priceId'>
+type Bought = { tenantId: string; provider: Provider; buyer: CreditBuyer } & Pick<
+  SaleItem,
+  'sold' | 'quantity' | 'priceId'
+>
 
 /** What to issue for a purchase, or why nothing can be issued now; with the product, if it is known. */
 export type Resolved = { resolution: Resolution; product: PresentProduct | undefined }
@@ -35,9 +38,7 @@ export async function resolveItems(
   sale: Pick<Bought, 'tenantId' | 'provider' | 'buyer'>,
   items: readonly Omit<Bought, 'tenantId' | 'provider' | 'buyer'>[],
 ): Promise<{ resolutions: Resolution[]; first: Resolved }> {
-  const [one, ...others] = await Promise.all(
-    items.map((item) => resolveSale(ports, { ...sale, ...item })),
-  )
+  const [one, ...others] = await Promise.all(items.map((item) => resolveSale(ports, { ...sale, ...item })))
   if (!one) throw new Error('a sale has an item')
   const all = [one, ...others]
   const first = all.find(({ resolution }) => !('reason' in resolution)) ?? one

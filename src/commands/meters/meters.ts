@@ -58,8 +58,7 @@ export function sharedMeter(
 type Owned = Pick<UsableMeter, 'owner'>
 
 /** The id of the stream of a meter. */
-export const meterIdOf = ({ owner }: Owned): string =>
-  meterKey(ownerIdOf(owner), owner.meter)
+export const meterIdOf = ({ owner }: Owned): string => meterKey(ownerIdOf(owner), owner.meter)
 
 /** An amount under a key that makes it count once, however often it is sent. */
 type Keyed = { key: string; amount: Amount }

@@ -197,6 +197,8 @@ const reasons: Record<ParkedReason, string> = {
     'More than one was bought of a key type that is not sold in multiples. Replay the sale: the license covers the paid quantity.',
   quantity_too_large:
     'More were bought than the key type allows per purchase. Replay the sale: the license covers the paid quantity.',
+  no_license_for_credit:
+    'Credits were bought, but no license can have them. Issue the buyer a license with this meter, or add the meter to its key type, then replay the sale. Or add the credit to a license yourself.',
   tenant_suspended:
     'The workspace was suspended when the sale arrived. Replay the sale once the workspace is active.',
   tenant_closed: 'The workspace is closed.',

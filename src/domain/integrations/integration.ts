@@ -142,7 +142,15 @@ function decideOnConnected(
   integration: Integration,
   command: Extract<
     IntegrationCommand,
-    { type: 'RotateWebhookSecret' | 'RotatePingToken' | 'MapProduct' | 'MapItem' | 'MapCreditPacks' | 'UnmapItem' }
+    {
+      type:
+        | 'RotateWebhookSecret'
+        | 'RotatePingToken'
+        | 'MapProduct'
+        | 'MapItem'
+        | 'MapCreditPacks'
+        | 'UnmapItem'
+    }
   >,
 ): IntegrationEvent[] {
   if ('operationId' in command && isDone(integration, command.operationId)) return []

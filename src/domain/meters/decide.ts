@@ -78,7 +78,9 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
       const free = meter.credits.has(creditId) ? creditsLeft(meter, at).get(creditId) : undefined
       if (free === undefined) throw new Refusal('credit_not_found')
       const left = amountText(notNegative(free))
-      return [{ type: 'CreditWithdrawn', data: { creditId, reason, ...(key !== undefined && { key }), left, at } }]
+      return [
+        { type: 'CreditWithdrawn', data: { creditId, reason, ...(key !== undefined && { key }), left, at } },
+      ]
     }
     case 'CorrectUse':
       return [corrected(meter, command)]

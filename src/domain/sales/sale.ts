@@ -197,7 +197,12 @@ export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
       )
       const isSettled = through <= sale.settledThrough && !sale.unboundLinks && credits.length === 0
       if (isSettled) return more
-      return [...credits, ...planNoted(sale, command), { type: 'SaleSettled', data: { through, at } }, ...more]
+      return [
+        ...credits,
+        ...planNoted(sale, command),
+        { type: 'SaleSettled', data: { through, at } },
+        ...more,
+      ]
     }
     case 'ReviewPlan':
       return sale.unmappedPlan === null ? [] : [{ type: 'PlanReviewed', data: { at: command.at } }]
@@ -268,7 +273,13 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
     case 'CreditMapped': {
       const { item = 0, at: mappedAt, customerId = null, ...target } = event.data
       const credit = mappedCredit({ ...target, customerId })
-      return withMapped(sale, item, { ...unmappedItem, productId: target.productId, mappedAt, unmapped: null, credit })
+      return withMapped(sale, item, {
+        ...unmappedItem,
+        productId: target.productId,
+        mappedAt,
+        unmapped: null,
+        credit,
+      })
     }
     case 'SaleCredited':
       return credited(sale, event.data)

@@ -8,7 +8,8 @@ import type { OperationPorts } from '../ports.ts'
 import type { Decided } from './rehearsal-ledger.ts'
 import { rehearse } from './rehearse.ts'
 
-export type RehearsablePorts = OperationPorts & Ports<'findMeter' | 'keptKeys' | 'keyHashing' | 'providers' | 'usage'>
+export type RehearsablePorts = OperationPorts &
+  Ports<'findMeter' | 'keptKeys' | 'keyHashing' | 'providers' | 'usage'>
 
 /** Why work cannot be rehearsed, as the rest of a sentence after "because". */
 export class NotRehearsable extends Error {}

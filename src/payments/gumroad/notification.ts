@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { unknownProduct } from '../../domain/sales/events.ts'
 import { Currency } from '../../domain/sales/notifications.ts'
+import { namedLicense } from '../named-license.ts'
 import type { PaymentNotification } from '../notification.ts'
 import { ignored, incomplete, momentFrom, type Translated } from '../translated.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { maxItems } from '../../domain/sales/events.ts'
 import { ProviderRefused } from '../errors.ts'
+import { namedLicense } from '../named-license.ts'
 import type { Buyer } from '../notification.ts'
 import { hmac, isAmong, isFresh } from '../signature.ts'
 import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } from '../translated.ts'

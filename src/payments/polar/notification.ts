@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { namedLicense } from '../named-license.ts'
 import { hmac, isAmong, isFresh } from '../signature.ts'
 import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } from '../translated.ts'
 

@@ -1,6 +1,7 @@
 import type { Stripe } from 'stripe'
 import { z } from 'zod'
 import { languageOfTag } from '../../domain/portal/texts.ts'
+import { namedLicense } from '../named-license.ts'
 import { signatureLifetime } from '../signature.ts'
 import { ignored, incomplete, momentOfSeconds as momentOf, parsedAs, type Translated } from '../translated.ts'
 import { failedBy, namedBy, paidBy } from './invoices.ts'
