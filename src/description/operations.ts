@@ -1446,6 +1446,19 @@ export const operations = {
     },
     dryRun: true,
   },
+  configureCreditPacks: {
+    method: 'POST',
+    path: '/v1/products/{productId}/integrations/{provider}/credit-packs',
+    summary: 'Say what of a provider sells credits for the licenses of a product',
+    body: {
+      packs: {
+        kind: 'json',
+        help: 'All packs of the product at this provider; none removes them',
+        required: true,
+      },
+    },
+    dryRun: true,
+  },
   connectStripe: {
     method: 'POST',
     path: '/v1/integrations/stripe/connect',

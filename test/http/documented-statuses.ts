@@ -120,6 +120,7 @@ export const statuses: Record<string, number[]> = {
   'DELETE /v1/integrations/{provider}': [200, 400, 401, 403, 404],
   'POST /v1/integrations/{provider}/rotate-secret': [200, 202, 400, 401, 403, 404, 409, 422],
   'POST /v1/products/{productId}/integrations/{provider}': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/products/{productId}/integrations/{provider}/credit-packs': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/integrations/stripe/connect': [200, 400, 401, 403, 409, 422],
   'POST /v1/integrations/stripe/own-account': [200, 400, 401, 403, 409, 422],
   'GET /v1/integrations/stripe/status': [200, 401, 403, 422],

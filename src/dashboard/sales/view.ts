@@ -29,7 +29,7 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
-import { itemName, itemsTable, itemWords, unmatchedPart } from './items-view.ts'
+import { creditWords, itemName, itemsTable, itemWords, unmatchedPart } from './items-view.ts'
 import { type SaleMapping, saleMappingForm } from './map-sale-view.ts'
 import { saleTimeline } from './timeline.ts'
 
@@ -239,7 +239,11 @@ function stages({ sale, displayKeys, deliveries }: OneSale): Html {
       sale.duplicates === 0 ? badge('good', 'unique') : badge('plain', 'ignored'),
       sale.duplicates === 0 ? 'no other notification of the same sale' : `${again} of the same sale`,
     ],
-    ['License', badge(...statuses[sale.status]), licenseWords(sale, displayKeys.get(sale.licenseId))],
+    [
+      sale.credit ? 'Credit' : 'License',
+      badge(...statuses[sale.status]),
+      sale.credit ? creditWords(sale.credit) : licenseWords(sale, displayKeys.get(sale.licenseId)),
+    ],
     [
       'Email',
       mail ? deliveryBadge(mail) : notYet(sale),

@@ -1,6 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import {
+  type CreditPack,
   type CreditPacks,
   hasPacks,
   lessPack,
@@ -89,6 +90,8 @@ export type IntegrationCommand =
   /** One of the provider's ids stands for this key type from now on, whatever it stood for. */
   | { type: 'MapItem'; item: string; productId: string; keyTypeId: string; at: string }
   | { type: 'MapCreditPacks'; productId: string; packs: CreditPacks; at: string }
+  /** One of the provider's ids sells these credits from now on. */
+  | { type: 'MapCreditPack'; item: string; productId: string; pack: CreditPack; at: string }
   | { type: 'UnmapItem'; item: string; at: string }
   | { type: 'Disconnect'; at: string }
 
@@ -148,6 +151,7 @@ function decideOnConnected(
         | 'RotatePingToken'
         | 'MapProduct'
         | 'MapItem'
+        | 'MapCreditPack'
         | 'MapCreditPacks'
         | 'UnmapItem'
     }
@@ -182,6 +186,12 @@ function decideOnConnected(
       if (packIds(packs).some((id) => known.includes(id))) throw new Refusal('mapping_taken')
       if (hasPacks(integration.packs ?? [], productId, packs)) return []
       return [{ type: 'CreditPacksMapped', data: { productId, packs, at } }]
+    }
+    case 'MapCreditPack': {
+      const { item, productId, pack, at } = command
+      const before = integration.packs?.find((entry) => entry.productId === productId)?.packs ?? {}
+      const packs = { ...lessPack(before, item), [item]: pack }
+      return decideOnConnected(integration, { type: 'MapCreditPacks', productId, packs, at })
     }
     case 'MapItem': {
       const { item, productId, keyTypeId, at } = command

@@ -12,6 +12,7 @@ export const operations = {
   changeWebhookEndpoint: 'PATCH /v1/webhook-endpoints/{id} gated',
   commitHold: 'POST /v1/licenses/hold/commit',
   compareLicense: 'GET /v1/licenses/{id}/diff',
+  configureCreditPacks: 'POST /v1/products/{productId}/integrations/{provider}/credit-packs idempotent',
   configureProductIntegration: 'POST /v1/products/{productId}/integrations/{provider} idempotent',
   connectIntegration: 'POST /v1/integrations/{provider}/connect idempotent',
   connectOwnStripeAccount: 'POST /v1/integrations/stripe/own-account idempotent',
@@ -143,6 +144,7 @@ export type DryRunId =
   | 'addWebhookEndpoint'
   | 'cancelWebhookReplay'
   | 'changeWebhookEndpoint'
+  | 'configureCreditPacks'
   | 'configureProductIntegration'
   | 'connectIntegration'
   | 'createCustomer'

@@ -77,10 +77,15 @@ export const lineOut = z
     }),
     key: z.string().nullable().meta({
       description:
-        'The idempotency key of the request; of a commit the id of its hold; null for a withdrawal',
+        'The idempotency key of the request; of a commit the id of its hold; null for a withdrawal without one',
       example: 'render-7f3a-0042',
     }),
-    amount: amountOut.nullable().meta({ description: 'How much; null for a withdrawal', example: '1.5' }),
+    amount: amountOut
+      .nullable()
+      .meta({
+        description: 'How much; of a withdrawal, what was left; null for one from before that was recorded',
+        example: '1.5',
+      }),
     from: z
       .object({
         rolledOver: amountOut.optional().meta({ description: 'From what the period before left over' }),
