@@ -42,11 +42,12 @@ export function creditPackForm(app: FastifyInstance, context: PageContext): void
     const { pack: item, amount, days } = data
     const [productId = '', meter = ''] = data.meter.split('/')
     const known = Slug.safeParse(productId).data
-    const product = known && (await ports.findProduct(principalOf(request).tenantId, known))
+    const { tenantId } = principalOf(request)
+    const product = known === undefined ? undefined : await ports.findProduct(tenantId, known)
     const isMeter = product?.keyTypes.some(({ meters = [] }) => meters.some((one) => one.meter === meter))
     if (!product || !isMeter) return again(withProblem(filled, 'meter', 'Choose a meter.'))
     try {
-      const pack = { meter, amount, days: days ?? null }
+      const pack = { meter, amount, days }
       await mapCreditPack(ports, product, provider, { item, pack }, originOfMember(request))
     } catch (error) {
       const taken = 'This ID stands for something else. Remove that first.'
