@@ -183,6 +183,10 @@ describe('money that goes back', () => {
   })
 })
 
+const onFailure = ({ error }: { error: unknown }) => {
+  throw error
+}
+
 test('a sale and its refund, killed at any write, add and take back the credit once', async () => {
   const { id, licenseKey } = await make()
   let deaths = 0
@@ -199,7 +203,7 @@ test('a sale and its refund, killed at any write, add and take back the credit o
         // Another process goes on with it, and the provider sends it again.
         api.ledger.clock.advance(11_000)
         await api.ledger.readModels.catchUp()
-        await resumeSales(api.ledger.ports, { onFailure: (failure) => Promise.reject(failure.error) }).poll()
+        await resumeSales(api.ledger.ports, { onFailure }).poll()
         await shop.tell(notification)
       }
     }

@@ -58,7 +58,7 @@ export const unmappedItem: ItemState = {
   firstExpiresAt: null,
 }
 
-type WithItems = SaleItem & { others: readonly FurtherItem[] }
+export type WithItems = SaleItem & { others: readonly FurtherItem[] }
 
 /** The first item alone, in the shape of the others. */
 const firstOf = ({ sold, quantity, licenseId, keyName, priceId, line, ...sale }: WithItems): SaleItem => {

@@ -1,7 +1,8 @@
 import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
-import { type AddedCredit, type CreditChange, creditChanged, mappedCredit, placeOf } from './credits.ts'
+import { credited, creditMapped, creditWithdrawn, withMapped } from './credited.ts'
+import { type AddedCredit, type CreditChange, creditChanged, placeOf } from './credits.ts'
 import type { ParkedReason, SaleEvent, SaleFact } from './events.ts'
 import { type Facts, isNew, noFacts, withFact } from './facts.ts'
 import { type FailedRenewal, type FailedSince, withFailedSince } from './failures.ts'
@@ -270,27 +271,12 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
       const mapped = { productId, keyTypeId, mappedAt: at, exceeded: null, unmapped: null }
       return withMapped(sale, item, mapped)
     }
-    case 'CreditMapped': {
-      const { item = 0, at: mappedAt, customerId = null, ...target } = event.data
-      const credit = mappedCredit({ ...target, customerId })
-      return withMapped(sale, item, {
-        ...unmappedItem,
-        productId: target.productId,
-        mappedAt,
-        unmapped: null,
-        credit,
-      })
-    }
+    case 'CreditMapped':
+      return creditMapped(sale, event.data)
     case 'SaleCredited':
       return credited(sale, event.data)
-    case 'SaleCreditWithdrawn': {
-      const { item = 0, left, at } = event.data
-      const credit = itemsOf(sale)[item]?.credit
-      if (!credit) return sale
-      const withdrawn = { ...credit, withdrawn: { left, at }, withdrawals: credit.withdrawals + 1 }
-      // What another process has settled meanwhile did not know of it.
-      return { ...withItem(sale, item, { credit: withdrawn }), settledThrough: 0 }
-    }
+    case 'SaleCreditWithdrawn':
+      return creditWithdrawn(sale, event.data)
     case 'ItemMovedFirst':
       return movedFirst(sale, event.data.item)
     case 'ItemNotMapped': {
@@ -338,23 +324,6 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
       return withLinks(reported, linksIn(event))
     }
   }
-}
-
-function withMapped(sale: KnownSale, item: number, mapped: Parameters<typeof withItem>[2]): KnownSale {
-  const after = withItem(sale, item, mapped)
-  return item === 0 ? { ...after, status: 'received', parked: null } : after
-}
-
-function credited(sale: KnownSale, data: Extract<SaleEvent, { type: 'SaleCredited' }>['data']): KnownSale {
-  const { item = 0, creditId, amount, endsAt, at } = data
-  const before = itemsOf(sale)[item]?.credit
-  if (!before) return sale
-  const credit = { ...before, added: { creditId, amount, endsAt, at }, withdrawn: null }
-  const after = withItem(sale, item, { credit })
-  if (before.added) return after
-  return item > 0
-    ? { ...after, settledThrough: 0 }
-    : { ...after, unboundLinks: false, status: 'licensed', parked: null }
 }
 
 /** The links that a fact adds. */
