@@ -103,8 +103,8 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
   switch (event.type) {
     case 'CustomerCreated': {
       const { at, ...data } = event.data
-      const unmetered = { meters: [], metersSince: {} }
-      return { ...data, status: 'present', overrides: [], ...unmetered, createdAt: at, erasedAt: null }
+      const noMeters = { meters: [], metersSince: {} }
+      return { ...data, status: 'present', overrides: [], ...noMeters, createdAt: at, erasedAt: null }
     }
     case 'CustomerChanged': {
       if (customer.status === 'absent') return customer

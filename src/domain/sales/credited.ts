@@ -24,10 +24,10 @@ export function withMapped<Sale extends Changed>(
 
 export function creditMapped<Sale extends Changed>(
   sale: Sale,
-  { item = 0, at: mappedAt, customerId = null, ...target }: DataOf<'CreditMapped'>,
+  { item = 0, at: mappedAt, customerId, ...target }: DataOf<'CreditMapped'>,
 ): Sale {
   const { productId } = target
-  const credit = mappedCredit({ ...target, customerId })
+  const credit = mappedCredit({ ...target, customerId: customerId ?? null })
   return withMapped(sale, item, { ...unmappedItem, productId, mappedAt, unmapped: null, credit })
 }
 
