@@ -20,6 +20,8 @@ export type CreditBuyer = {
   subjectId: string | undefined
   /** The license that the checkout named. */
   licenseId: string | undefined
+  /** Whether no money was moved: only a license of a test gets credits that no one paid for, and only such a purchase's. */
+  test: boolean
 }
 
 /** More licenses of one person for one product than anyone looks at. */
@@ -48,7 +50,7 @@ export async function creditFor(
     return { credit: { productId, licenseId, customerId, meter, unit: owner.unit, amount, days } }
   }
   const whose = buyer.licenseId === undefined ? 'of the buyer' : `named ${buyer.licenseId}`
-  const detail = `no active license ${whose} of ${productId} with the meter ${meter}`
+  const detail = `no active ${buyer.test ? 'test ' : ''}license ${whose} of ${productId} with the meter ${meter}`
   return { reason: 'no_license_for_credit', detail: detail.slice(0, 1000) }
 }
 
@@ -57,14 +59,17 @@ async function candidates(
   ports: Ports<'db' | 'now'>,
   tenantId: string,
   productId: string,
-  { subjectId, licenseId }: CreditBuyer,
+  { subjectId, licenseId, test }: CreditBuyer,
 ): Promise<string[]> {
   const now = momentOf(ports)
-  const active = { productId, status: 'active' } as const
+  const active = { productId, status: 'active', test } as const
   if (licenseId !== undefined) {
     if (!isId('lic', licenseId)) return []
     const named = await findLicense(ports.db, tenantId, licenseId)
-    const isMeant = named?.license.productId === productId && statusAt(named.license, now) === 'active'
+    const isMeant =
+      named?.license.productId === productId &&
+      statusAt(named.license, now) === 'active' &&
+      named.license.test === test
     return isMeant ? [licenseId] : []
   }
   if (subjectId === undefined) return []

@@ -113,8 +113,8 @@ const parked = (reason: ParkedReason, detail: string) => ({ reason, detail: deta
 
 /** As {@link resolveItems}, for a sale that was received before. */
 export const resolveKnown = (ports: Ports<'db' | 'findProduct' | 'now'>, sale: KnownSale) => {
-  const { tenantId, provider, customer, creditLicenseId: licenseId } = sale
-  const buyer = { subjectId: customer?.subjectId, licenseId }
+  const { tenantId, provider, customer, creditLicenseId: licenseId, test } = sale
+  const buyer = { subjectId: customer?.subjectId, licenseId, test }
   return resolveItems(ports, { tenantId, provider, buyer }, itemsOf(sale))
 }
 

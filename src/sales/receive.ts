@@ -56,13 +56,13 @@ async function receiveSale(
     const at = momentOf(ports)
     const { provider, customer, licenseId } = notification
     const subjectId = customer ? await ports.subjects.findSubject(tenantId, customer.email) : undefined
-    const sale = { tenantId, provider, buyer: { subjectId, licenseId } }
-    const { resolutions, first } = await resolveItems(ports, sale, boughtIn(notification))
     const isTestPurchase = await belongsToTestPurchase(ports, tenantId, notification.saleId)
+    const test = notification.test || isTestPurchase
+    const sale = { tenantId, provider, buyer: { subjectId, licenseId, test } }
+    const { resolutions, first } = await resolveItems(ports, sale, boughtIn(notification))
     if (notification.test && !isTestPurchase && !first.product?.settings.testMode.enabled) {
       return ignoredTest(ports, tenantId, notification, whyIgnored(first))
     }
-    const test = notification.test || isTestPurchase
     const received = await receivedFrom(ports, tenantId, { ...notification, test }, raw, at)
     const { sale: after, changed } = await changeSale(
       ports,

@@ -129,6 +129,24 @@ describe('a bought pack', () => {
     expect(await creditsOf(`licenses/${id}`)).toMatchObject([{ left: '500' }])
   })
 
+  test('that no one paid for adds only to a license that no one paid for, and a paid one to none of them', async () => {
+    await post('/v1/products/renderer/test-mode', {})
+    const { id } = await make()
+    await shop.tell(bought('free', { test: true }).sold())
+    expect(await saleOf('free')).toMatchObject({
+      status: 'parked',
+      parked: { reason: 'no_license_for_credit' },
+    })
+    expect(await creditsOf(`licenses/${id}`)).toStrictEqual([])
+    const sold = { productId: 'renderer', keyTypeId: 'pro' }
+    await shop.tell(bought('trial', { sold, test: true }).sold())
+    const { licenseId } = z.object({ licenseId: z.string() }).parse(await saleOf('trial'))
+    await shop.tell(bought('free', { test: true }).sold())
+    expect(await creditsOf(`licenses/${licenseId}`)).toMatchObject([{ left: '500' }])
+    await shop.tell(bought('paid', { licenseId }).sold())
+    expect(await saleOf('paid')).toMatchObject({ status: 'parked' })
+  })
+
   test('of a license that is named and not active, or lacks the meter, is parked', async () => {
     const none = await make('none')
     await make()
