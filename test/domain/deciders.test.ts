@@ -293,13 +293,6 @@ const all: Laws[] = [
       kept: [],
       at,
     },
-    {
-      type: 'RecordLicenses',
-      outcomes: [{ item: 0, credit: { creditId: 'crd_1', amount: '1', endsAt: null } }],
-      boundLinks: [],
-      kept: [],
-      at,
-    },
     { type: 'SettleSale', through: 3, boundLinks: [], kept: [], at },
     { type: 'ReviewPlan', at },
   ]),

@@ -17,13 +17,17 @@ function goldenBody(provider: Provider, wanted: string) {
   return Body.parse(JSON.parse(raw))
 }
 
-/** A notification of a sale, whose part at a path has more fields. */
-function told(provider: Provider, name: string, path: readonly string[], more: object): string {
-  const body = goldenBody(provider, name)
-  const part = path.reduce<object>((at, field) => Object(Reflect.get(at, field)), body)
-  Object.assign(part, more)
-  return JSON.stringify(body)
+/** What is told, with more fields at a path. */
+function withMore(body: unknown, [field, ...path]: readonly string[], more: object): object {
+  const whole = Body.parse(body)
+  return field === undefined
+    ? { ...whole, ...more }
+    : { ...whole, [field]: withMore(whole[field], path, more) }
 }
+
+/** A notification of a sale, whose part at a path has more fields. */
+const told = (provider: Provider, name: string, path: readonly string[], more: object): string =>
+  JSON.stringify(withMore(goldenBody(provider, name), path, more))
 
 const translated: Record<Provider, (custom: object) => unknown> = {
   stripe: (custom) =>

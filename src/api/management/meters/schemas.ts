@@ -80,12 +80,10 @@ export const lineOut = z
         'The idempotency key of the request; of a commit the id of its hold; null for a withdrawal without one',
       example: 'render-7f3a-0042',
     }),
-    amount: amountOut
-      .nullable()
-      .meta({
-        description: 'How much; of a withdrawal, what was left; null for one from before that was recorded',
-        example: '1.5',
-      }),
+    amount: amountOut.nullable().meta({
+      description: 'How much; of a withdrawal, what was left; null for one from before that was recorded',
+      example: '1.5',
+    }),
     from: z
       .object({
         rolledOver: amountOut.optional().meta({ description: 'From what the period before left over' }),

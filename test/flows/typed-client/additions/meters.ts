@@ -105,4 +105,4 @@ expect('1.5 are used', standing.data, (answer) => answer.meters[0]?.used === '1.
 const lines = await listCustomerMeterLines({ path: sharedMeter, query: { order: 'oldest', limit: 1 } })
 expect('a line names its license', lines.data, ({ items }) => items[0]?.licenseId === license.id)
 const cursor = lines.data?.nextCursor
-if (cursor) await listCustomerMeterLines({ path: sharedMeter, query: { cursor } })
+if (cursor) await listCustomerMeterLines({ path: sharedMeter, query: { cursor, order: 'oldest' } })
