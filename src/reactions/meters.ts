@@ -61,6 +61,6 @@ export const closeMeterPeriods = (
     lanes: 8,
     most: 500,
     due: async (wanted) => shuffled(await listMetersToClose(ports.db, { now: momentOf(ports), ...wanted })),
-    idOf: ({ licenseId, meter }) => meterKey(licenseId, meter),
+    idOf: ({ id }) => id,
     advance: (due) => closePeriods(ports, due, originOfProcess()),
   })
