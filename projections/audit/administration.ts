@@ -255,6 +255,11 @@ function ofIntegration(entry: Own<'integration'>): Administration {
     }
     case 'UseReportsSwitched':
       return { ...of, action: 'changed', fields: fieldsOf({ useReports: event.data.on }) }
+    case 'CreditPacksMapped': {
+      const { productId, packs } = event.data
+      const mapped = { kind: 'credit_packs', id: `${provider}/${productId}`, whole: true } as const
+      return { ...of, ...mapped, action: 'changed', fields: fieldsOf(packs) }
+    }
     case 'IntegrationDisconnected':
       return { ...of, action: 'disconnected', fields: null }
   }

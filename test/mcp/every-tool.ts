@@ -69,6 +69,7 @@ export const everyArgument: Record<string, object> = {
   },
   release_license_file: { licenseId: 'lic_1', release: 'v4.public.x', idempotencyKey: 'once' },
   list_license_meters: { licenseId: 'lic_1' },
+  list_customer_meters: { customerId: 'cus_1' },
   list_relays: { licenseId: 'lic_1' },
   certify_relay: {
     licenseId: 'lic_1',

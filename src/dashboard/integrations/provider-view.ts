@@ -22,6 +22,7 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { keyTypeChoices } from '../sales/map-sale-view.ts'
+import { creditPacksPart, unmapForm } from './credit-packs-view.ts'
 import { endpointForm } from './endpoint-view.ts'
 import { type Item, itemsOf } from './mapped-items.ts'
 import { notificationAddressOf, unreachableNotice } from './notification-address.ts'
@@ -59,6 +60,7 @@ export function providerView(view: View, shown: Shown): Html {
     ${isConnected ? connectedParts(view, shown, integration) : connectingParts(view, shown)}
     ${isConnected && mappingPart(view, shown, integration)}
     ${isConnected && shown.useReports && useReportsPart(view, integration, shown.useReports)}
+    ${isConnected && creditPacksPart(view, shown, integration)}
   </div>`
 }
 
@@ -275,10 +277,3 @@ function itemTable(view: View, provider: Provider, items: readonly Item[]): Html
     ]),
   })
 }
-
-const unmapForm = (token: string, provider: Provider, item: string): Html =>
-  html`<form method="post" action=${`${at(provider)}/unmap`}>
-    ${tokenField(token)}
-    <input type="hidden" name="item" value=${item} />
-    <button class="second" aria-label=${`Remove the mapping of ${item}`}>Remove</button>
-  </form>`
