@@ -1,14 +1,15 @@
-import type { Metering } from '../../projections/meters/licenses.ts'
+import { findMetering, type Metering } from '../../projections/meters/licenses.ts'
 import { type MeterOfLicense, meterOfLicense } from '../commands/meters/meters.ts'
 import { readKey } from '../credentials/license-key.ts'
+import { meterView } from '../domain/meters/view.ts'
+import { meterKey } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import { unknownKey, type Verdict, verdictOn } from './answer.ts'
 
-type MeteredCall = {
+type MeteringCall = {
   tenantId: string
   productId: string
   licenseKey: string
-  meter: string
   /** The device, by its own id or as an instance; null where it is not named so. */
   deviceId: string | null
   instanceId: string | null
@@ -23,18 +24,31 @@ type MeteredVerdict = { verdict: Verdict; metered: MeterOfLicense | undefined }
  */
 export async function verdictOnMeter(
   ports: Ports<'findMetered' | 'keyHashing'>,
-  { tenantId, productId, licenseKey, meter, deviceId, instanceId }: MeteredCall,
+  { meter, ...call }: MeteringCall & { meter: string },
   now: string,
 ): Promise<MeteredVerdict> {
+  const { verdict, meterNamed } = await verdictOnMeters(ports, call, now)
+  return { verdict, metered: meterNamed(meter) }
+}
+
+/** The verdict on a license, and its meters by name: undefined for each where the license may use none now. */
+type MetersVerdict = { verdict: Verdict; meterNamed: (meter: string) => MeterOfLicense | undefined }
+
+/** The same for several meters. @throws NoSuchProduct; StateUnreadable */
+export async function verdictOnMeters(
+  ports: Ports<'findMetered' | 'keyHashing'>,
+  { tenantId, productId, licenseKey, deviceId, instanceId }: MeteringCall,
+  now: string,
+): Promise<MetersVerdict> {
   const key = readKey(licenseKey)
-  if (key === undefined) return { verdict: unknownKey(now), metered: undefined }
+  if (key === undefined) return { verdict: unknownKey(now), meterNamed: () => undefined }
   const hashes = await ports.keyHashing.hashesOf(tenantId, key)
   const { result, metering } = await ports.findMetered({
     ...{ tenantId, productId, deviceId, instanceId },
     ...hashes,
   })
   const verdict = verdictOn(result, deviceId !== null || instanceId !== null, now)
-  return { verdict, metered: activeMeter(verdict, metering, meter) }
+  return { verdict, meterNamed: (meter) => activeMeter(verdict, metering, meter) }
 }
 
 const activeMeter = ({ status }: Verdict, metering: Metering | undefined, meter: string) =>
@@ -43,3 +57,32 @@ const activeMeter = ({ status }: Verdict, metering: Metering | undefined, meter:
 /** Why nothing can be used under the meter, where the license is valid or not. */
 export const reasonOfNoMeter = ({ status, reason }: Verdict) =>
   status === 'active' ? ('no_such_meter' as const) : (reason ?? status)
+
+/** Which meters a validate asks for: all of the license, or those of these names. */
+export type AskedMeters = boolean | readonly string[] | undefined
+
+/**
+ * How the meters of a license stand, for a validate that asks for them; nothing is looked up for one that does not.
+ * @returns undefined when none were asked for; names that the key type does not have are left out
+ */
+export async function metersAsked(
+  ports: Ports<'counting' | 'db'>,
+  { tenantId, licenseId }: { tenantId: string; licenseId: string },
+  asked: AskedMeters,
+  now: string,
+) {
+  if (asked === undefined || asked === false) return undefined
+  const metering = await findMetering(ports.db, tenantId, licenseId)
+  const names = metering?.meters.map(({ meter }) => meter) ?? []
+  const wanted = asked === true ? names : names.filter((name) => asked.includes(name))
+  return Promise.all(
+    wanted
+      .flatMap((name) => {
+        const metered = metering && meterOfLicense(metering, name)
+        return metered ? [metered] : []
+      })
+      .map(async ({ owner, allowance }) =>
+        meterView(await ports.counting.latest(meterKey(owner.licenseId, owner.meter)), allowance, now),
+      ),
+  )
+}

@@ -7,6 +7,7 @@ export type ClientRoute =
   | 'heartbeat'
   | 'deactivate'
   | 'consume'
+  | 'uses'
   | 'free-tier'
   | 'keyless'
   | 'config'

@@ -18,6 +18,7 @@ import type { Ports } from '../../ports.ts'
 import { reasonOfNoMeter, verdictOnMeter } from '../../verdicts/metered.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
+import type { ClientLimits } from './limits.ts'
 import { noSuchLicense } from './refusals.ts'
 import { activateRefusal, clientPlace, withLimits } from './schemas.ts'
 
@@ -43,6 +44,7 @@ const consumeOut = z.object({
 export function consumeRoute(
   app: ZodApp,
   ports: Ports<'counting' | 'findMetered' | 'keyHashing' | 'now'>,
+  { counting: admit }: Pick<ClientLimits, 'counting'>,
 ): void {
   answerPreflight(app, path)
   app.post(
@@ -65,9 +67,11 @@ export function consumeRoute(
         },
       },
     },
-    async (request) => {
-      const { tenantId, productId } = clientIn(request)
+    async (request, reply) => {
+      const client = clientIn(request)
+      const { tenantId, productId } = client
       const { license_key: licenseKey, instance_id: instanceId, meter } = request.body
+      await admit(client, { licenseKey, instanceId }, reply)
       const usedAt = usedAtFrom(request.body.used_at, ports.now())
       const question = { tenantId, productId, licenseKey, meter, deviceId: null, instanceId }
       const { verdict, metered } = await verdictOnMeter(ports, question, momentOf(ports))

@@ -9,6 +9,7 @@ import { heartbeatRoute } from './heartbeat.ts'
 import { keysetRoute } from './keyset.ts'
 import type { ClientPorts } from './ports.ts'
 import { relayRoutes } from './relay.ts'
+import { usesRoute } from './uses.ts'
 import { validateRoute } from './validate.ts'
 import { withdrawnRoute } from './withdrawn.ts'
 
@@ -19,7 +20,8 @@ export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientA
   validateRoute(app, ports, authority)
   heartbeatRoute(app, ports, authority)
   deactivateRoute(app, ports)
-  consumeRoute(app, ports)
+  consumeRoute(app, ports, clientLimits)
+  usesRoute(app, ports, clientLimits)
   beaconRoutes(app, ports, clientLimits)
   configRoute(app, ports)
   keysetRoute(app, ports)

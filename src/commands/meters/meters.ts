@@ -26,7 +26,7 @@ export function meterOfLicense(
 }
 
 /** An amount under a key that makes it count once, however often it is sent. */
-type Keyed = { key: string; amount: Amount }
+export type Keyed = { key: string; amount: Amount }
 
 /**
  * Counts a use of a license that may use its meter.

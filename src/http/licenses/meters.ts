@@ -67,6 +67,10 @@ export function usedAtFrom(seconds: number | undefined, now: Date): string | und
   return new Date(seconds * 1000).toISOString()
 }
 
+/** When a device has used what it reports. A clock that is ahead must not keep its journal from being counted: then it is now. */
+export const reportedAtFrom = (seconds: number | undefined, now: Date): string | undefined =>
+  seconds === undefined || seconds * 1000 > now.getTime() ? undefined : new Date(seconds * 1000).toISOString()
+
 /** How the period of a meter stands, in the answer to a use or a hold. */
 export const standingShape = {
   meter: z.string().meta({ description: 'The meter', example: 'api-calls' }),
