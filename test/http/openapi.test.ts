@@ -155,7 +155,7 @@ test('every error response references the error schema of its interface', () => 
         status === '400' && /^POST \/v1\/login\/device/.test(route) ? 'DeviceLoginError' : undefined
       const refusesWithSettings = /productId\}\/validate$/.test(route) && ['404', '422'].includes(status)
       const refusesWithReason =
-        (/productId\}\/(?:activate|deactivate|heartbeat|consume|uses)$/.test(route) &&
+        (/productId\}\/(?:activate|deactivate|heartbeat|consume|uses|allowance)$/.test(route) &&
           ['402', '404', '422'].includes(status)) ||
         (/productId\}\/relay/.test(route) && ['404', '409', '422'].includes(status))
       const named =

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { findMeters } from '../../projections/meters/queries.ts'
+import { grantAllowance, returnAllowance, spendAllowance } from '../../src/commands/meters/allowances.ts'
 import {
   addCredit,
   commitHold,
@@ -15,7 +16,17 @@ import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 /** Something is counted under the meter of a license. */
 export type MeterStep = {
-  do: 'consume' | 'hold' | 'commit' | 'release' | 'add credit' | 'withdraw credit' | 'correct use'
+  do:
+    | 'consume'
+    | 'hold'
+    | 'commit'
+    | 'release'
+    | 'grant'
+    | 'spend'
+    | 'give back'
+    | 'add credit'
+    | 'withdraw credit'
+    | 'correct use'
   license: number
   amount: number
 }
@@ -25,6 +36,9 @@ const meterSteps = [
   'hold',
   'commit',
   'release',
+  'grant',
+  'spend',
+  'give back',
   'add credit',
   'withdraw credit',
   'correct use',
@@ -49,7 +63,12 @@ export function meterStepRunner({ ports, clock, db }: TestLedger, tenantId: stri
     const keyed = { key: uniqueId('key'), amount: BigInt(step.amount) * 1_000_000n }
     // As routes that name a hold or a credit would, from what was shown before.
     const state = (await findMeters(db, tenantId, licenseId)).get('calls')
-    const [holdId = 'none'] = state?.holds.keys() ?? []
+    const [holdId = 'none'] = [...(state?.holds ?? [])].flatMap(([id, { device }]) => (device ? [] : [id]))
+    const [allowanceId = 'none'] = [...(state?.holds ?? [])].flatMap(([id, { device }]) =>
+      device ? [id] : [],
+    )
+    const instanceId = 'ins_1'
+    const ofDevice = { tenantId, instanceId, allowanceId }
     const [creditId = 'none'] = state?.credits.keys() ?? []
     switch (step.do) {
       case 'consume':
@@ -60,6 +79,16 @@ export function meterStepRunner({ ports, clock, db }: TestLedger, tenantId: stri
         return visible(ports, () => commitHold(ports, { tenantId, holdId, amount: 1n }, origin))
       case 'release':
         return visible(ports, () => releaseHold(ports, { tenantId, holdId }, origin))
+      case 'grant':
+        return visible(ports, () =>
+          grantAllowance(ports, meter, { ...keyed, seconds: 3600, instanceId }, origin),
+        )
+      case 'spend': {
+        const use = { ...keyed, amount: 1n, usedAt: undefined }
+        return visible(ports, () => spendAllowance(ports, ofDevice, use, meter, origin))
+      }
+      case 'give back':
+        return visible(ports, () => returnAllowance(ports, ofDevice, origin))
       case 'add credit': {
         const endsAt = new Date(clock.now().getTime() + 30 * 86_400_000).toISOString()
         return addCredit(ports, meter, { ...keyed, endsAt, order: 'order-1' }, origin)
@@ -90,6 +119,9 @@ export const everyMeterStep: readonly MeterStep[] = [
   { do: 'commit', license: 0, amount: 1 },
   { do: 'hold', license: 0, amount: 5 },
   { do: 'release', license: 0, amount: 1 },
+  { do: 'grant', license: 0, amount: 5 },
+  { do: 'spend', license: 0, amount: 1 },
+  { do: 'give back', license: 0, amount: 1 },
   { do: 'correct use', license: 0, amount: 1 },
   { do: 'withdraw credit', license: 0, amount: 1 },
 ]

@@ -8,6 +8,7 @@ export type ClientRoute =
   | 'deactivate'
   | 'consume'
   | 'uses'
+  | 'allowance'
   | 'free-tier'
   | 'keyless'
   | 'config'

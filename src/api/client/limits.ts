@@ -39,6 +39,7 @@ const byRoute: Record<ClientRoute, LimitName> = {
   deactivate: 'clientDeactivate',
   consume: 'clientValidate',
   uses: 'clientValidate',
+  allowance: 'clientValidate',
   'free-tier': 'clientFreeTier',
   keyless: 'clientKeyless',
   config: 'clientConfig',

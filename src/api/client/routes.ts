@@ -1,6 +1,7 @@
 import type { ZodApp } from '../../http/validation.ts'
 import { activateRoute } from './activate.ts'
 import type { ClientAuthority } from './admit.ts'
+import { allowanceRoute } from './allowance.ts'
 import { beaconRoutes } from './beacons.ts'
 import { configRoute } from './config.ts'
 import { consumeRoute } from './consume.ts'
@@ -21,6 +22,7 @@ export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientA
   heartbeatRoute(app, ports, authority)
   deactivateRoute(app, ports)
   consumeRoute(app, ports, clientLimits)
+  allowanceRoute(app, ports, authority)
   usesRoute(app, ports, clientLimits)
   beaconRoutes(app, ports, clientLimits)
   configRoute(app, ports)

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { reportUse } from '../../commands/meters/report.ts'
+import { giveAllowanceBack, reportUse } from '../../commands/meters/report.ts'
 import { momentOf } from '../../commands/origin.ts'
 import {
+  allowanceId,
   allowedUse,
   keyedFrom,
   nothingLeft,
@@ -42,11 +43,19 @@ const usesIn = z.object({
           description:
             'When it was used, in Unix seconds, by the clock of the device; of any age. Now when absent, and when it lies ahead',
         }),
+        allowance: allowanceId.optional().meta({
+          description:
+            'The allowance that it was spent under: it counts out of that while it is kept, and like any other use after that',
+        }),
       }),
     )
-    .min(1)
     .max(mostUses)
     .meta({ description: 'What the device has journaled, the oldest first, under any of its meters' }),
+  returned: z.array(allowanceId).max(20).optional().meta({
+    description:
+      'Allowances to give back once these uses are counted: what was not spent of them is free at once. One that is over is passed over',
+    example: [],
+  }),
 })
 
 const usesOut = z.object({
@@ -102,17 +111,18 @@ export function usesRoute(
     async (request, reply) => {
       const client = clientIn(request)
       const { tenantId, productId } = client
-      const { license_key: licenseKey, instance_id: instanceId, batch, uses } = request.body
+      const { license_key: licenseKey, instance_id: instanceId, batch, uses, returned = [] } = request.body
       await admit(client, { licenseKey, instanceId }, reply)
       const question = { tenantId, productId, licenseKey, deviceId: null, instanceId }
       const { verdict, meterNamed } = await verdictOnMeters(ports, question, momentOf(ports))
       if (verdict.status === 'not_found') throw noSuchLicense()
-      const [now, origin] = [ports.now(), clientOriginOf(request)]
+      const [now, origin, reporter] = [ports.now(), clientOriginOf(request), { tenantId, instanceId }]
       // All begin at once, so that those of one meter are recorded together and in their order.
-      const answers = uses.map(async ({ meter, used_at, ...use }) => {
+      const answers = uses.map(async ({ meter, used_at, allowance, ...use }) => {
         const metered = meterNamed(meter) ?? { reason: reasonOfNoMeter(verdict) }
-        const reported = { ...keyedFrom(use), meter: metered, usedAt: reportedAtFrom(used_at, now) }
-        const { reason, used } = await reportUse(ports, reported, origin)
+        const about = { name: meter, meter: metered, allowanceId: allowance }
+        const reported = { ...keyedFrom(use), ...about, usedAt: reportedAtFrom(used_at, now) }
+        const { reason, used } = await reportUse(ports, reporter, reported, origin)
         return {
           idempotency_key: use.idempotency_key,
           allowed: reason === undefined,
@@ -120,7 +130,9 @@ export function usesRoute(
           ...(used ? usedShown(meter, used) : nothingLeft(meter)),
         }
       })
-      return { batch, uses: await Promise.all(answers) }
+      const answered = { batch, uses: await Promise.all(answers) }
+      for (const id of returned) await giveAllowanceBack(ports, reporter, id, origin)
+      return answered
     },
   )
 }

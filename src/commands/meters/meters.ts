@@ -75,8 +75,8 @@ export async function placeHold(
   return { ...standing(meter, period, allowance, at), hold }
 }
 
-/** The stream of the meter that a hold is under; its id says it. @throws Refusal `hold_not_found` for no such id */
-function streamIdOf(holdId: string): string {
+/** The stream of the meter that a hold or an allowance is under; its id says it. @throws Refusal `hold_not_found` for no such id */
+export function streamIdOf(holdId: string): string {
   const [id = '', licenseId = '', meter = '', ...more] = holdId.split('.')
   if (id === '' || !/^lic_\w+$/.test(licenseId) || !isSlug(meter) || more.length > 0)
     throw new Refusal('hold_not_found')
@@ -169,7 +169,7 @@ export async function withdrawCredit(
   await counted(ports, { id, tenantId, adds: undefined, command, ...from(origin) })
 }
 
-const from = (origin: Origin): Pick<MeterRequest, 'actor' | 'cause'> => ({
+export const from = (origin: Origin): Pick<MeterRequest, 'actor' | 'cause'> => ({
   actor: origin.actor,
   cause(at) {
     const { source: _, ...cause } = causeOf(origin, at)
@@ -183,7 +183,7 @@ async function counted(ports: Waiting, request: MeterRequest) {
   return line
 }
 
-const requestOf = (
+export const requestOf = (
   { tenantId, licenseId, meter }: MeterOwner,
   kind: LineKind,
   { key, amount }: Keyed,

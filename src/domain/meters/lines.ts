@@ -2,7 +2,7 @@ import type { MeterEvent } from './events.ts'
 import type { Period } from './period.ts'
 import type { SharesText } from './shares.ts'
 
-export const lineKinds = ['use', 'hold', 'commit', 'credit', 'correction', 'withdrawal'] as const
+export const lineKinds = ['use', 'hold', 'commit', 'allowance', 'credit', 'correction', 'withdrawal'] as const
 export type LineKind = (typeof lineKinds)[number]
 
 /** A line of a bill: what a license used is the sum of its uses and commits without its corrections. */
@@ -15,9 +15,9 @@ export type Line = {
   /** What it was taken from, or given back to; null of a credit. */
   from: SharesText | null
   period: Period | null
-  /** Of a hold and of a credit. */
+  /** Of a hold, of an allowance, and of a credit. */
   endsAt: string | null
-  /** Of the hold or of the credit. */
+  /** Of the hold, of the credit, or of the allowance, which a use may be taken from. */
   subjectId: string | null
   usedAt: string | null
   late: boolean
@@ -41,12 +41,15 @@ export function linesOf(event: MeterEvent): Line[] {
   switch (event.type) {
     case 'MeterOpened':
     case 'HoldReleased':
+    case 'AllowanceReturned':
       return []
     case 'UsesRecorded': {
       const { uses, at } = event.data
-      return uses.map(({ key, amount, from, period, usedAt = null, late = false }) => ({
-        ...{ ...nothing, kind: 'use', key, amount, from, period, usedAt, late, at },
-      }))
+      return uses.map(
+        ({ key, amount, from, period, usedAt = null, late = false, allowance: subjectId = null }) => ({
+          ...{ ...nothing, kind: 'use', key, amount, from, period, subjectId, usedAt, late, at },
+        }),
+      )
     }
     case 'UseCorrected': {
       const { key, amount, to: from, period, reason: note, at } = event.data
@@ -55,6 +58,10 @@ export function linesOf(event: MeterEvent): Line[] {
     case 'HoldPlaced': {
       const { holdId: subjectId, key, amount, from, period, endsAt, at } = event.data
       return [{ ...nothing, kind: 'hold', key, amount, from, period, endsAt, subjectId, at }]
+    }
+    case 'AllowanceGranted': {
+      const { allowanceId: subjectId, key, amount, from, period, endsAt, at } = event.data
+      return [{ ...nothing, kind: 'allowance', key, amount, from, period, endsAt, subjectId, at }]
     }
     case 'HoldCommitted': {
       const { holdId, amount, from, period, at } = event.data

@@ -13,7 +13,11 @@ export type MeterText = {
   credits: [creditId: string, credit: { left: string; endsAt: string | null }][]
   holds: [
     holdId: string,
-    hold: { amount: string; from: SharesInOrder; period: Period; included: string; endsAt: string },
+    hold: Pick<Hold, 'period' | 'endsAt' | 'device'> & {
+      amount: string
+      from: SharesInOrder
+      included: string
+    },
   ][]
 }
 

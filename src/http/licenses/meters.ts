@@ -48,6 +48,11 @@ export const holdId = text(200).meta({
   example: 'hld_06f5w3k8hx7vq2m4n9t1r0s5zc.lic_06f5w3k8hx7vq2m4n9t1r0s5zc.tokens',
 })
 
+export const allowanceId = text(200).meta({
+  description: 'The id of the allowance',
+  example: 'alw_06f5w3k8hx7vq2m4n9t1r0s5zc.lic_06f5w3k8hx7vq2m4n9t1r0s5zc.tokens',
+})
+
 export const secondsIn = z.int().min(1).max(86_400).meta({
   description: 'How long the hold lasts, unless it is committed or released before: up to a day',
   example: 600,

@@ -17,7 +17,7 @@ import { meterView } from '../../../domain/meters/view.ts'
 import { Refusal } from '../../../domain/refusal.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
-import { amountIn, amountOut, meterName } from '../../../http/licenses/meters.ts'
+import { allowanceId, amountIn, amountOut, meterName } from '../../../http/licenses/meters.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, inUtc, momentIn, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
@@ -97,6 +97,29 @@ const meterOut = z
         }),
       )
       .meta({ description: 'What is kept free for work that is under way' }),
+    allowances: z
+      .array(
+        z.object({
+          allowanceId,
+          instanceId: z.string().meta({
+            description: 'The device that may spend it without a network',
+            example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
+          }),
+          left: amountOut.meta({
+            description: 'What is kept of it, as far as the device has reported',
+            example: '100',
+          }),
+          endsAt: momentOut.meta({
+            description: 'Until when the device may spend it',
+            example: '2026-11-30T00:00:00.000Z',
+          }),
+          keptUntil: momentOut.meta({
+            description: 'Until when it is kept for reports of the device',
+            example: '2026-12-07T00:00:00.000Z',
+          }),
+        }),
+      )
+      .meta({ description: 'What is kept for devices to spend without a network' }),
   })
   .meta({ id: 'LicenseMeter', description: 'How a meter of a license stands in the present period' })
 
@@ -154,7 +177,7 @@ const lineOut = z
   .object({
     kind: z.enum(lineKinds).meta({
       description:
-        'What was used is the sum of each `use` and `commit`, less each `correction`. `hold`: an amount was kept free. `credit`: a prepaid ' +
+        'What was used is the sum of each `use` and `commit`, less each `correction`. `hold`: an amount was kept free; `allowance`: for a device. `credit`: a prepaid ' +
         'amount was added; `withdrawal`: what was left of it was taken back',
       example: 'use',
     }),
@@ -199,6 +222,13 @@ const lineOut = z
       .string()
       .nullable()
       .meta({ description: 'Of a hold and its commit; null otherwise', example: null }),
+    allowanceId: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Of an allowance, and of a use that was taken from it; null otherwise',
+        example: null,
+      }),
     creditId: z
       .string()
       .nullable()
@@ -217,7 +247,8 @@ function lineView({ kind, key, amount, from, period, usedAt, late, subjectId, no
   return {
     ...{ kind, key, amount, from, usedAt, late, note },
     periodStartsAt: period?.startsAt ?? null,
-    holdId: isOfCredit ? null : subjectId,
+    holdId: kind === 'hold' || kind === 'commit' ? subjectId : null,
+    allowanceId: kind === 'allowance' || kind === 'use' ? subjectId : null,
     creditId: isOfCredit ? subjectId : null,
     time: at,
   }
