@@ -1574,6 +1574,10 @@ export const operations = {
         kind: 'number',
         help: 'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
       },
+      meters: {
+        kind: 'text',
+        help: 'true to get how all meters of the license stand, or the ids of those to get',
+      },
       app_version: { kind: 'text', help: 'The version of the app, as it reported it' },
       app_built_at: {
         kind: 'text',

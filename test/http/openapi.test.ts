@@ -200,7 +200,7 @@ test('every client call documents its rate limit headers', () => {
   const calls = operations.filter(
     ({ operation }) => operation.tags.includes('Client') && '401' in operation.responses,
   )
-  expect(calls).toHaveLength(10)
+  expect(calls).toHaveLength(12)
   for (const { operation } of calls) {
     expect(Object.keys(operation.responses['429']?.headers ?? {})).toStrictEqual([
       'RateLimit-Limit',
