@@ -222,13 +222,10 @@ const lineOut = z
       .string()
       .nullable()
       .meta({ description: 'Of a hold and its commit; null otherwise', example: null }),
-    allowanceId: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Of an allowance, and of a use that was taken from it; null otherwise',
-        example: null,
-      }),
+    allowanceId: z.string().nullable().meta({
+      description: 'Of an allowance, and of a use that was taken from it; null otherwise',
+      example: null,
+    }),
     creditId: z
       .string()
       .nullable()

@@ -42,7 +42,7 @@ export type Journal = {
   seen: number
 }
 
-export const newJournal: Journal = { batch: 0, entries: [], sending: 0, allowances: [], wanted: [], seen: 0 }
+const newJournal: Journal = { batch: 0, entries: [], sending: 0, allowances: [], wanted: [], seen: 0 }
 
 /** The text to store. */
 export const textOf = (journal: Journal): string => JSON.stringify({ format: 1, ...journal })

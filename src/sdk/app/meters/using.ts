@@ -29,7 +29,7 @@ export type UseOptions = {
 }
 
 /** @throws TypeError for what is no positive decimal number */
-export function requireAmount(text: string): Amount {
+function requireAmount(text: string): Amount {
   const amount = amountFrom(text)
   if (amount === undefined || amount <= 0n)
     throw new TypeError(`${text} is no positive decimal number in a string`)
