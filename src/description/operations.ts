@@ -1678,7 +1678,6 @@ export const operations = {
         help: 'When it was used, in Unix seconds, for a use that is reported late: at most 35 days ago. Now when absent',
       },
     },
-    notRepeatable: true,
   },
   holdMeter: {
     method: 'POST',
@@ -1709,7 +1708,6 @@ export const operations = {
         required: true,
       },
     },
-    notRepeatable: true,
   },
   commitHold: {
     method: 'POST',
@@ -1719,14 +1717,12 @@ export const operations = {
       hold_id: { kind: 'text', help: 'The id of the hold', required: true },
       amount: { kind: 'text', help: 'What was used, at most the amount of the hold', required: true },
     },
-    notRepeatable: true,
   },
   releaseHold: {
     method: 'POST',
     path: '/v1/licenses/hold/release',
     summary: 'Free what a hold keeps, without counting anything; repeating it gets the same response',
     body: { hold_id: { kind: 'text', help: 'The id of the hold', required: true } },
-    notRepeatable: true,
   },
   startDeviceLogin: {
     method: 'POST',
