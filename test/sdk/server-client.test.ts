@@ -74,13 +74,17 @@ test('a use and a hold whose answers are lost are sent again, and count once', a
     },
   })
   const of = { product_id: 'editor', license_key, meter: 'calls' }
-  expect(await lossy.consumeMeter({ ...of, amount: '3', idempotency_key: 'a' })).toMatchObject({ remaining: '7' })
+  expect(await lossy.consumeMeter({ ...of, amount: '3', idempotency_key: 'a' })).toMatchObject({
+    remaining: '7',
+  })
   const { hold_id } = await lossy.holdMeter({ ...of, amount: '4', idempotency_key: 'b', seconds: 60 })
   const held = { hold_id: String(hold_id) }
   expect(await lossy.commitHold({ ...held, amount: '1' })).toStrictEqual({ committed: true })
   expect(await lossy.releaseHold(held)).toStrictEqual({ released: true })
   expect(sent).toBe(8)
-  expect(await client.consumeMeter({ ...of, amount: '6', idempotency_key: 'c' })).toMatchObject({ remaining: '0' })
+  expect(await client.consumeMeter({ ...of, amount: '6', idempotency_key: 'c' })).toMatchObject({
+    remaining: '0',
+  })
 })
 
 test('an answer that is lost makes no second license: every attempt has the same key', async () => {
