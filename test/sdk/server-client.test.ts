@@ -77,8 +77,8 @@ test('a use and a hold whose answers are lost are sent again, and count once', a
   expect(await lossy.consumeMeter({ ...of, amount: '3', idempotency_key: 'a' })).toMatchObject({
     remaining: '7',
   })
-  const { hold_id } = await lossy.holdMeter({ ...of, amount: '4', idempotency_key: 'b', seconds: 60 })
-  const held = { hold_id: String(hold_id) }
+  const placed = await lossy.holdMeter({ ...of, amount: '4', idempotency_key: 'b', seconds: 60 })
+  const held = z.object({ hold_id: z.string() }).parse(placed)
   expect(await lossy.commitHold({ ...held, amount: '1' })).toStrictEqual({ committed: true })
   expect(await lossy.releaseHold(held)).toStrictEqual({ released: true })
   expect(sent).toBe(8)
