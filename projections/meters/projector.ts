@@ -1,3 +1,4 @@
+import { closesAt, endlessSince } from '../../src/domain/meters/closing.ts'
 import { type Line, linesOf } from '../../src/domain/meters/lines.ts'
 import { evolveMeter } from '../../src/domain/meters/meter.ts'
 import { type MeterText, meterOf, meterText, unusedText } from '../../src/domain/meters/text.ts'
@@ -5,6 +6,7 @@ import { evolveRecorded, type Recorded } from '../../src/domain/recorded.ts'
 import { defineDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { defineTable } from '../table.ts'
+import { noteIn, usageNotes, writesOfLicenses, writesOfOpened } from './notes.ts'
 
 const documents = defineDocuments(
   {
@@ -17,7 +19,7 @@ const documents = defineDocuments(
   },
   {
     table: 'meters',
-    begun: ({ owner }) => owner ?? undefined,
+    begun: (state: MeterText) => (state.owner ? { ...state, ...state.owner } : undefined),
     columns: {
       tenantId: 'text not null',
       productId: 'text not null',
@@ -25,7 +27,18 @@ const documents = defineDocuments(
       meter: 'text not null',
       unit: 'text not null',
     },
-    indexes: { meters_of_license: '(license_id, meter)' },
+    computed: {
+      closesAt: ['timestamptz', (state) => closesAt(meterOf(state))],
+      endlessSince: ['timestamptz', (state) => endlessSince(meterOf(state))],
+      // When its license was last renewed. See writesOfRenewals.
+      renewedAt: ['timestamptz', () => null],
+    },
+    merged: { renewedAt: 'greatest' },
+    indexes: {
+      meters_of_license: '(license_id, meter)',
+      meters_to_close: '(closes_at) where closes_at is not null',
+      meters_renewed: '(renewed_at) where renewed_at > endless_since',
+    },
     fillFactor: 70,
   },
 )
@@ -73,12 +86,18 @@ export const meterLines = defineTable<LineFields>(
 
 export const metersProjector: Projector = {
   name: 'meters',
-  tables: [documents, meterLines],
+  tables: [documents, meterLines, usageNotes],
   async apply(db, entries) {
     const changed = await documents.changed(db, entries)
-    return changed.length === 0
-      ? []
-      : [...documents.write(changed), ...meterLines.write(entries.flatMap(rowsOf))]
+    if (changed.length === 0) return writesOfLicenses(entries)
+    const owners = new Map(changed.map(({ stream, state }) => [stream, state.owner]))
+    return [
+      ...documents.write(changed),
+      ...meterLines.write(entries.flatMap(rowsOf)),
+      ...writesOfOpened(entries),
+      ...usageNotes.write(entries.flatMap((entry) => noteIn(owners, entry))),
+      ...writesOfLicenses(entries),
+    ]
   },
 }
 

@@ -16,7 +16,12 @@ type MeteringCall = {
 }
 
 /** The verdict on a license, and its meter: undefined where the license may use none now, or its key type has no such meter. */
-type MeteredVerdict = { verdict: Verdict; metered: MeterOfLicense | undefined }
+type MeteredVerdict = {
+  verdict: Verdict
+  metered: MeterOfLicense | undefined
+  /** undefined where no license has the key. */
+  licenseId: string | undefined
+}
 
 /**
  * Whether the license of a key may use a meter now: only an active one may, also in its grace, on a device with a seat if one is named.
@@ -27,12 +32,14 @@ export async function verdictOnMeter(
   { meter, ...call }: MeteringCall & { meter: string },
   now: string,
 ): Promise<MeteredVerdict> {
-  const { verdict, meterNamed } = await verdictOnMeters(ports, call, now)
-  return { verdict, metered: meterNamed(meter) }
+  const { meterNamed, ...verdict } = await verdictOnMeters(ports, call, now)
+  return { ...verdict, metered: meterNamed(meter) }
 }
 
 /** The verdict on a license, and its meters by name: undefined for each where the license may use none now. */
-type MetersVerdict = { verdict: Verdict; meterNamed: (meter: string) => MeterOfLicense | undefined }
+type MetersVerdict = Omit<MeteredVerdict, 'metered'> & {
+  meterNamed: (meter: string) => MeterOfLicense | undefined
+}
 
 /** The same for several meters. @throws NoSuchProduct; StateUnreadable */
 export async function verdictOnMeters(
@@ -41,14 +48,16 @@ export async function verdictOnMeters(
   now: string,
 ): Promise<MetersVerdict> {
   const key = readKey(licenseKey)
-  if (key === undefined) return { verdict: unknownKey(now), meterNamed: () => undefined }
+  if (key === undefined)
+    return { verdict: unknownKey(now), meterNamed: () => undefined, licenseId: undefined }
   const hashes = await ports.keyHashing.hashesOf(tenantId, key)
   const { result, metering } = await ports.findMetered({
     ...{ tenantId, productId, deviceId, instanceId },
     ...hashes,
   })
   const verdict = verdictOn(result, deviceId !== null || instanceId !== null, now)
-  return { verdict, meterNamed: (meter) => activeMeter(verdict, metering, meter) }
+  const licenseId = 'licenseId' in result ? result.licenseId : undefined
+  return { verdict, meterNamed: (meter) => activeMeter(verdict, metering, meter), licenseId }
 }
 
 const activeMeter = ({ status }: Verdict, metering: Metering | undefined, meter: string) =>

@@ -3,6 +3,7 @@ import { findMeters } from '../../projections/meters/queries.ts'
 import { grantAllowance, returnAllowance, spendAllowance } from '../../src/commands/meters/allowances.ts'
 import {
   addCredit,
+  closePeriods,
   commitHold,
   consume,
   correctUse,
@@ -11,6 +12,7 @@ import {
   releaseHold,
   withdrawCredit,
 } from '../../src/commands/meters/meters.ts'
+import { tellUsage } from '../../src/commands/meters/tell.ts'
 import { MeterTerms } from '../../src/domain/meters/terms.ts'
 import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
@@ -27,6 +29,8 @@ export type MeterStep = {
     | 'add credit'
     | 'withdraw credit'
     | 'correct use'
+    | 'close periods'
+    | 'tell'
   license: number
   amount: number
 }
@@ -42,6 +46,8 @@ const meterSteps = [
   'add credit',
   'withdraw credit',
   'correct use',
+  'close periods',
+  'tell',
 ] as const satisfies MeterStep['do'][]
 
 export const anyMeterStep: fc.Arbitrary<MeterStep> = fc.record({
@@ -97,6 +103,10 @@ export function meterStepRunner({ ports, clock, db }: TestLedger, tenantId: stri
         return withdrawCredit(ports, meter, { creditId, reason: 'because' }, origin)
       case 'correct use':
         return correctUse(ports, meter, { ...keyed, amount: 1_000_000n, reason: 'because' }, origin)
+      case 'close periods':
+        return closePeriods(ports, { tenantId, licenseId, meter: 'calls' }, origin)
+      case 'tell':
+        return tellUsage(ports, licenseId)
     }
   }
 }
@@ -124,4 +134,8 @@ export const everyMeterStep: readonly MeterStep[] = [
   { do: 'give back', license: 0, amount: 1 },
   { do: 'correct use', license: 0, amount: 1 },
   { do: 'withdraw credit', license: 0, amount: 1 },
+  { do: 'tell', license: 0, amount: 1 },
+  // What is not told yet stays in the read model.
+  { do: 'add credit', license: 0, amount: 50 },
+  { do: 'close periods', license: 0, amount: 1 },
 ]

@@ -15,6 +15,7 @@ import {
 import { answer, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
+import { recordRefusedUse } from '../../usage/refusals.ts'
 import { reasonOfNoMeter, verdictOnMeters } from '../../verdicts/metered.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
@@ -79,7 +80,7 @@ const usesOut = z.object({
 /** A device without a network reports what it has journaled. */
 export function usesRoute(
   app: ZodApp,
-  ports: Ports<'counting' | 'findMetered' | 'keyHashing' | 'now'>,
+  ports: Ports<'counting' | 'findMetered' | 'keyHashing' | 'now' | 'refusals'>,
   { counting: admit }: Pick<ClientLimits, 'counting'>,
 ): void {
   answerPreflight(app, path)
@@ -114,8 +115,15 @@ export function usesRoute(
       const { license_key: licenseKey, instance_id: instanceId, batch, uses, returned = [] } = request.body
       await admit(client, { licenseKey, instanceId }, reply)
       const question = { tenantId, productId, licenseKey, deviceId: null, instanceId }
-      const { verdict, meterNamed } = await verdictOnMeters(ports, question, momentOf(ports))
-      if (verdict.status === 'not_found') throw noSuchLicense()
+      const { verdict, meterNamed, licenseId } = await verdictOnMeters(ports, question, momentOf(ports))
+      const refused = (why: string) => {
+        const call = { tenantId, productId, call: 'consume', interface: 'client' } as const
+        recordRefusedUse(ports, call, { licenseId, licenseKey, deviceId: null }, why)
+      }
+      if (verdict.status === 'not_found') {
+        refused(verdict.status)
+        throw noSuchLicense()
+      }
       const [now, origin, reporter] = [ports.now(), clientOriginOf(request), { tenantId, instanceId }]
       // All begin at once, so that those of one meter are recorded together and in their order.
       const answers = uses.map(async ({ meter, used_at, allowance, ...use }) => {
@@ -123,6 +131,7 @@ export function usesRoute(
         const about = { name: meter, meter: metered, allowanceId: allowance }
         const reported = { ...keyedFrom(use), ...about, usedAt: reportedAtFrom(used_at, now) }
         const { reason, used } = await reportUse(ports, reporter, reported, origin)
+        if (reason !== undefined) refused(reason)
         return {
           idempotency_key: use.idempotency_key,
           allowed: reason === undefined,

@@ -1,6 +1,6 @@
+import { presentPeriod } from '../../domain/meters/closing.ts'
 import { standing, type UseAnswer } from '../../domain/meters/decide.ts'
 import { hasEnded } from '../../domain/meters/meter.ts'
-import { periodAt } from '../../domain/meters/period.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { meterKey } from '../../domain/streams.ts'
 import type { Ports } from '../../ports.ts'
@@ -40,7 +40,7 @@ export async function grantAllowance(
       },
     })),
   )
-  const period = line?.period ?? periodAt(allowance.terms.period, at, allowance.moments)
+  const period = line?.period ?? presentPeriod(meter, allowance, at)
   const stands = standing(meter, period, allowance, at)
   const { subjectId = null, endsAt = null } = line ?? {}
   if (subjectId === null || endsAt === null)
@@ -73,6 +73,7 @@ export async function spendAllowance(
     adds: { kind: 'use', key, amount },
     command: (at) => ({
       type: 'SpendAllowance',
+      allowance: metered?.allowance,
       allowanceId,
       instanceId,
       key,

@@ -1,9 +1,10 @@
 import { Refusal } from '../refusal.ts'
 import { type Amount, amountOf, amountText } from './amount.ts'
+import { presentPeriod } from './closing.ts'
 import type { MeterEvent } from './events.ts'
 import { type Allowance, freeIn } from './free.ts'
 import { type Hold, hasEnded, type Meter } from './meter.ts'
-import { lateMs, periodAt } from './period.ts'
+import { lateMs } from './period.ts'
 import { firstOf, type Shares, sharesText, taken } from './shares.ts'
 
 /** An amount for one device to spend without a network. It is kept like a hold. */
@@ -32,7 +33,7 @@ export function granted(meter: Meter, grant: AllowanceGrant): MeterEvent | undef
   const { allowanceId, key, instanceId, amount, allowance, at } = grant
   const kept = [...meter.holds.values()].filter((hold) => isOf(hold, instanceId) && !hasEnded(hold, at))
   if (kept.length >= mostOfInstance) throw new Refusal('allowance_limit_reached')
-  const period = periodAt(allowance.terms.period, at, allowance.moments)
+  const period = presentPeriod(meter, allowance, at)
   const from = taken(amount, freeIn(meter, period, allowance, at))
   if (!from) return undefined
   const endsAt = firstEnd(grant.endsAt, period.endsAt, ...creditEnds(meter, from))
@@ -60,6 +61,8 @@ export type AllowanceUse = {
   key: string
   amount: Amount
   usedAt: string
+  /** undefined where the key type has no such meter any more. */
+  allowance: Allowance | undefined
   at: string
 }
 
@@ -70,7 +73,7 @@ export type AllowanceUse = {
 export function spent(
   meter: Meter,
   { allowanceId, instanceId, key, amount, usedAt, at }: AllowanceUse,
-): MeterEvent {
+): Extract<MeterEvent, { type: 'UsesRecorded' }> {
   const hold = meter.holds.get(allowanceId)
   const end = hold && isOf(hold, instanceId) && !hasEnded(hold, at) ? hold.device?.endsAt : undefined
   if (!hold || end === undefined || usedAt > end || amount > hold.amount) throw new Refusal('allowance_over')

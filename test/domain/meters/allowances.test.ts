@@ -37,12 +37,14 @@ const spending = (
   { now = at, usedAt = at, instanceId = 'one', allowanceId = 'a' } = {},
 ): MeterCommand => ({
   ...{ type: 'SpendAllowance', allowanceId, instanceId, key, amount: amountOf(amount), usedAt, at: now },
+  allowance: plain,
 })
 const returning = (instanceId = 'one', now = at): MeterCommand => ({
   ...{ type: 'ReturnAllowance', allowanceId: 'a', instanceId, at: now },
 })
 const crediting = (creditId: string, amount: string, endsAt: string): MeterCommand => ({
   ...{ type: 'AddCredit', creditId, key: creditId, amount: amountOf(amount), endsAt, order: null, owner, at },
+  allowance: plain,
 })
 const meterAfter = (...commands: MeterCommand[]) =>
   commands.reduce((meter, command) => decideMeter(meter, command).reduce(evolveMeter, meter), unusedMeter)
@@ -91,7 +93,7 @@ describe('an allowance', () => {
       'allowance_over',
     )
     expect(refusalOf(() => decideMeter(meter, returning('two')))).toBe('allowance_over')
-    const commit = { type: 'CommitHold', holdId: 'a', amount: 1n, at } as const
+    const commit = { type: 'CommitHold', holdId: 'a', amount: 1n, allowance: plain, at } as const
     expect(refusalOf(() => decideMeter(meter, commit))).toBe('hold_not_found')
     expect(decideMeter(meter, { type: 'ReleaseHold', holdId: 'a', at })).toStrictEqual([])
   })
@@ -205,7 +207,14 @@ test.each(['day', 'month', 'license'])('no more than is included in a %s over an
             endsAt,
             ...told,
           },
-          spend: { type: 'SpendAllowance' as const, ...ofDevice, key, amount: each.amount, usedAt },
+          spend: {
+            type: 'SpendAllowance' as const,
+            allowance,
+            ...ofDevice,
+            key,
+            amount: each.amount,
+            usedAt,
+          },
           'give back': { type: 'ReturnAllowance' as const, ...ofDevice },
           use: { type: 'Consume' as const, uses: [{ key, amount: each.amount, usedAt }], ...told },
         }[each.do]
