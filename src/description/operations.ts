@@ -1682,6 +1682,10 @@ export const operations = {
         kind: 'number',
         help: 'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
       },
+      meters: {
+        kind: 'text',
+        help: 'true to get how all meters of the license stand, or the ids of those to get',
+      },
       app_version: { kind: 'text', help: 'The version of the app, as it reported it' },
       app_built_at: {
         kind: 'text',
@@ -1782,7 +1786,6 @@ export const operations = {
         help: 'When it was used, in Unix seconds, for a use that is reported late: at most 35 days ago. Now when absent',
       },
     },
-    notRepeatable: true,
   },
   holdMeter: {
     method: 'POST',
@@ -1813,7 +1816,6 @@ export const operations = {
         required: true,
       },
     },
-    notRepeatable: true,
   },
   commitHold: {
     method: 'POST',
@@ -1823,14 +1825,12 @@ export const operations = {
       hold_id: { kind: 'text', help: 'The id of the hold', required: true },
       amount: { kind: 'text', help: 'What was used, at most the amount of the hold', required: true },
     },
-    notRepeatable: true,
   },
   releaseHold: {
     method: 'POST',
     path: '/v1/licenses/hold/release',
     summary: 'Free what a hold keeps, without counting anything; repeating it gets the same response',
     body: { hold_id: { kind: 'text', help: 'The id of the hold', required: true } },
-    notRepeatable: true,
   },
   startDeviceLogin: {
     method: 'POST',

@@ -75,6 +75,8 @@ export type RefusalCode =
   | 'meter_key_reused'
   | 'hold_not_found'
   | 'hold_too_small'
+  | 'allowance_limit_reached'
+  | 'allowance_over'
   | 'credit_not_found'
   | 'credit_ends_in_the_past'
   | 'correction_too_large'

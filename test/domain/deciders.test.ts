@@ -379,7 +379,7 @@ const meantToRepeat: Readonly<Record<string, readonly string[]>> = {
   members: ['IssueLink'],
   products: ['EnableTestMode'],
   licenses: ['RemintLicense'],
-  meters: ['Consume', 'CorrectUse'],
+  meters: ['Consume', 'CorrectUse', 'SpendAllowance'],
   sales: ['ReceiveAgain', 'ReviewPlan'],
   'signing keys': ['RotateKey'],
 }

@@ -62,6 +62,8 @@ export const statuses: Record<string, number[]> = {
   'POST /v1/licenses/hold/commit': [200, 400, 401, 403, 404, 409],
   'POST /v1/licenses/hold/release': [200, 400, 401, 403, 404, 409],
   'POST /{tenantId}/{productId}/consume': [200, 400, 401, 403, 404, 422],
+  'POST /{tenantId}/{productId}/allowance': [200, 400, 401, 403, 404, 422],
+  'POST /{tenantId}/{productId}/uses': [200, 400, 401, 403, 404],
   'GET /v1/licenses/{id}/relays': [200, 401, 403, 404],
   'POST /v1/licenses/{id}/relays': [201, 400, 401, 403, 404, 409, 422],
   'POST /v1/licenses/{id}/relays/release': [200, 400, 401, 403, 404, 409, 422],

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { findMeters } from '../../projections/meters/queries.ts'
+import { grantAllowance, returnAllowance, spendAllowance } from '../../src/commands/meters/allowances.ts'
 import {
   addCredit,
   closePeriods,
@@ -24,6 +25,9 @@ export type MeterStep = {
     | 'hold'
     | 'commit'
     | 'release'
+    | 'grant'
+    | 'spend'
+    | 'give back'
     | 'add credit'
     | 'withdraw credit'
     | 'correct use'
@@ -38,6 +42,9 @@ const meterSteps = [
   'hold',
   'commit',
   'release',
+  'grant',
+  'spend',
+  'give back',
   'add credit',
   'withdraw credit',
   'correct use',
@@ -66,7 +73,11 @@ export function meterStepRunner({ ports, clock, db }: TestLedger, tenantId: stri
     // As routes that name a hold or a credit would, from what was shown before.
     const id = meterIdOf(meter)
     const state = (await findMeters(db, [id])).get(id)
-    const [holdId = 'none'] = state?.holds.keys() ?? []
+    const holds = [...(state?.holds ?? [])]
+    const [holdId = 'none'] = holds.flatMap(([each, { device }]) => (device ? [] : [each]))
+    const [allowanceId = 'none'] = holds.flatMap(([each, { device }]) => (device ? [each] : []))
+    const instanceId = 'ins_1'
+    const ofDevice = { tenantId, licenseId, instanceId, allowanceId }
     const [creditId = 'none'] = state?.credits.keys() ?? []
     switch (step.do) {
       case 'consume':
@@ -77,6 +88,16 @@ export function meterStepRunner({ ports, clock, db }: TestLedger, tenantId: stri
         return visible(ports, () => commitHold(ports, { tenantId, holdId, amount: 1n }, origin))
       case 'release':
         return visible(ports, () => releaseHold(ports, { tenantId, holdId }, origin))
+      case 'grant':
+        return visible(ports, () =>
+          grantAllowance(ports, meter, { ...keyed, seconds: 3600, instanceId }, origin),
+        )
+      case 'spend': {
+        const use = { ...keyed, amount: 1n, usedAt: undefined }
+        return visible(ports, () => spendAllowance(ports, ofDevice, use, meter, origin))
+      }
+      case 'give back':
+        return visible(ports, () => returnAllowance(ports, ofDevice, origin))
       case 'add credit': {
         const endsAt = new Date(clock.now().getTime() + 30 * 86_400_000).toISOString()
         return addCredit(ports, meter, { ...keyed, endsAt, order: 'order-1' }, origin)
@@ -111,6 +132,9 @@ export const everyMeterStep: readonly MeterStep[] = [
   { do: 'commit', license: 0, amount: 1 },
   { do: 'hold', license: 0, amount: 5 },
   { do: 'release', license: 0, amount: 1 },
+  { do: 'grant', license: 0, amount: 5 },
+  { do: 'spend', license: 0, amount: 1 },
+  { do: 'give back', license: 0, amount: 1 },
   { do: 'correct use', license: 0, amount: 1 },
   { do: 'withdraw credit', license: 0, amount: 1 },
   { do: 'tell', license: 0, amount: 1 },

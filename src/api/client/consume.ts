@@ -19,6 +19,7 @@ import { recordRefusedUse } from '../../usage/refusals.ts'
 import { reasonOfNoMeter, verdictOnMeter } from '../../verdicts/metered.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
+import type { ClientLimits } from './limits.ts'
 import { noSuchLicense } from './refusals.ts'
 import { activateRefusal, clientPlace, withLimits } from './schemas.ts'
 
@@ -44,6 +45,7 @@ const consumeOut = z.object({
 export function consumeRoute(
   app: ZodApp,
   ports: Ports<'counting' | 'findMetered' | 'keyHashing' | 'now' | 'refusals'>,
+  { counting: admit }: Pick<ClientLimits, 'counting'>,
 ): void {
   answerPreflight(app, path)
   app.post(
@@ -66,9 +68,11 @@ export function consumeRoute(
         },
       },
     },
-    async (request) => {
-      const { tenantId, productId } = clientIn(request)
+    async (request, reply) => {
+      const client = clientIn(request)
+      const { tenantId, productId } = client
       const { license_key: licenseKey, instance_id: instanceId, meter } = request.body
+      await admit(client, { licenseKey, instanceId }, reply)
       const usedAt = usedAtFrom(request.body.used_at, ports.now())
       const question = { tenantId, productId, licenseKey, meter, deviceId: null, instanceId }
       const { verdict, metered, licenseId } = await verdictOnMeter(ports, question, momentOf(ports))

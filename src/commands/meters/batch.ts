@@ -84,7 +84,9 @@ export function decideBatch(
 export const isKeyed = <L extends { key: string | null }>(line: L): line is L & { key: string } =>
   line.key !== null
 
-const isOfHold = ({ type }: MeterCommand): boolean => type === 'CommitHold' || type === 'ReleaseHold'
+/** Such a command names its meter by an id that anybody can have made up. */
+const isOfHold = ({ type }: MeterCommand): boolean =>
+  type === 'CommitHold' || type === 'ReleaseHold' || type === 'SpendAllowance' || type === 'ReturnAllowance'
 
 /** @throws Refusal `meter_key_reused`, `hold_not_found` for a hold that was committed with another amount */
 function sentBefore(

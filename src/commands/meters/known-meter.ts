@@ -56,6 +56,25 @@ function fromReadModel(found: FoundMeter | undefined): KnownMeter {
   return { meter: meterOf(state), revision, base: revision, tail: new Map() }
 }
 
+/**
+ * The newer of what the read model has and what is cached. It changes nothing that is cached: a batch that is being decided relies on
+ * the lines of its tail.
+ * @param cached what this process knows at the moment
+ */
+export async function readLatest(
+  findMeter: FindMeter,
+  id: string,
+  cached: () => KnownMeter | undefined,
+): Promise<Meter> {
+  const { meter = unusedMeter, revision = -1 } = cached() ?? {}
+  const found = await findMeter({ stream: streamName('meter', id), known: revision, keys: [] })
+  const read =
+    found?.state && found.revision > revision ? { ...found, meter: meterOf(found.state) } : undefined
+  const newest = read ?? { meter, revision }
+  const now = cached()
+  return now && now.revision > newest.revision ? now.meter : newest.meter
+}
+
 /** Adds events that follow what is known. */
 export function addEvents(known: KnownMeter, events: readonly MeterEvent[]): void {
   for (const event of events) {

@@ -64,8 +64,11 @@ export function sharedMeter(
 export const meterIdOf = ({ owner }: Pick<UsableMeter, 'owner'>): string =>
   meterKey(ownerIdOf(owner), owner.meter)
 
+/** Whether licenses share the meter of this stream. */
+export const isShared = (id: string): boolean => id.startsWith('cus_')
+
 /** An amount under a key that makes it count once, however often it is sent. */
-type Keyed = { key: string; amount: Amount }
+export type Keyed = { key: string; amount: Amount }
 
 /**
  * Counts a use of a license that may use its meter.
@@ -114,8 +117,8 @@ export async function placeHold(
   return { ...standing(meter, period, allowance, at), hold }
 }
 
-/** The stream of the meter that a hold is under; its id says it. @throws Refusal `hold_not_found` for no such id */
-function streamOfHold(holdId: string): string {
+/** The stream of the meter that a hold or an allowance is under; its id says it. @throws Refusal `hold_not_found` for no such id */
+export function streamOfHold(holdId: string): string {
   const [id = '', ownerId = '', meter = '', ...more] = holdId.split('.')
   if (id === '' || !/^(?:lic|cus)_\w+$/.test(ownerId) || !isSlug(meter) || more.length > 0)
     throw new Refusal('hold_not_found')
@@ -146,7 +149,7 @@ async function allowanceOf(
   id: string,
 ): Promise<Allowance | undefined> {
   const [ownerId = '', meter = ''] = id.split('.')
-  if (ownerId.startsWith('cus_')) {
+  if (isShared(id)) {
     const shared = await findSharedMeters(db, tenantId, ownerId)
     return shared && sharedMeter(shared, meter)?.allowance
   }
@@ -302,7 +305,7 @@ function withdrawalRequest(
   return { id: meterIdOf({ owner }), tenantId: owner.tenantId, adds, command, ...from(origin) }
 }
 
-const from = (origin: Origin): Pick<MeterRequest, 'actor' | 'cause'> => ({
+export const from = (origin: Origin): Pick<MeterRequest, 'actor' | 'cause'> => ({
   actor: origin.actor,
   cause(at) {
     const { source: _, ...cause } = causeOf(origin, at)
@@ -316,7 +319,7 @@ async function counted(ports: Waiting, request: MeterRequest) {
   return line
 }
 
-const requestOf = (
+export const requestOf = (
   owner: MeterOwner,
   kind: LineKind,
   { key, amount, licenseId }: Keyed & { licenseId?: string | undefined },

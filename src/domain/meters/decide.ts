@@ -1,5 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
+import { type AllowanceGrant, type AllowanceUse, granted, returned, spent } from './allowances.ts'
 import { type Amount, amountOf, amountText, least, notNegative } from './amount.ts'
 import { closed, isClosed, presentPeriod } from './closing.ts'
 import type { MeterEvent } from './events.ts'
@@ -28,6 +29,9 @@ export type MeterCommand =
   | ({ type: 'PlaceHold'; holdId: string; key: string; amount: Amount; endsAt: string } & Told)
   | ({ type: 'CommitHold'; holdId: string; amount: Amount } & AsOfNow)
   | { type: 'ReleaseHold'; holdId: string; at: string }
+  | ({ type: 'GrantAllowance' } & AllowanceGrant & Told)
+  | ({ type: 'SpendAllowance' } & AllowanceUse)
+  | ({ type: 'ReturnAllowance' } & Pick<AllowanceUse, 'allowanceId' | 'instanceId' | 'at'>)
   | ({
       type: 'AddCredit'
       creditId: string
@@ -43,7 +47,7 @@ export type MeterCommand =
 /**
  * What is counted under a meter. A use or a hold for which there is not enough is left out; everything else is refused.
  * @throws Refusal `hold_not_found` also for one that has ended, `hold_too_small`, `credit_not_found`, `credit_ends_in_the_past`,
- *   `correction_too_large`
+ *   `correction_too_large`, `allowance_limit_reached`, `allowance_over`
  */
 export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
   const { at } = command
@@ -64,7 +68,7 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
     }
     case 'CommitHold': {
       const hold = meter.holds.get(command.holdId)
-      if (!hold || hasEnded(hold, at)) throw new Refusal('hold_not_found')
+      if (!hold || hold.device || hasEnded(hold, at)) throw new Refusal('hold_not_found')
       if (command.amount > hold.amount) throw new Refusal('hold_too_small')
       const { holdId, amount } = command
       const from = sharesText(firstOf(hold.from, amount))
@@ -74,8 +78,24 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
     }
     case 'ReleaseHold': {
       const { holdId } = command
-      return meter.holds.has(holdId) ? [{ type: 'HoldReleased', data: { holdId, at } }] : []
+      const hold = meter.holds.get(holdId)
+      return hold && !hold.device ? [{ type: 'HoldReleased', data: { holdId, at } }] : []
     }
+    case 'GrantAllowance': {
+      const allowance = meter.holds.has(command.allowanceId) ? undefined : granted(meter, command)
+      return allowance ? [...opened(meter, command), allowance] : []
+    }
+    case 'SpendAllowance': {
+      const recorded = spent(meter, command)
+      return announced(
+        meter,
+        [recorded],
+        recorded.data.uses.map(({ period }) => period),
+        command.allowance,
+      )
+    }
+    case 'ReturnAllowance':
+      return returned(meter, command)
     case 'AddCredit': {
       const { creditId, key, amount, endsAt, order } = command
       if (meter.credits.has(creditId)) return []

@@ -38,6 +38,8 @@ const Use = z.strictObject({
   /** Its own period had ended for good, or had no room for it: it counts in the present one. */
   late: z.literal(true).optional(),
   licenseId,
+  /** The allowance of the device that it was taken from. */
+  allowance: z.string().min(1).optional(),
 })
 
 /** Everything that is counted under one meter of one license, or of one customer for all of their licenses. */
@@ -109,6 +111,29 @@ export const MeterEvent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('HoldReleased'),
     data: z.strictObject({ holdId: z.string().min(1), at: Moment }),
+  }),
+  z.strictObject({
+    type: z.literal('AllowanceGranted'),
+    data: z.strictObject({
+      allowanceId: z.string().min(1),
+      key,
+      /** The device that may spend it without a network. */
+      instanceId: z.string().min(1),
+      amount: AmountText,
+      from: Shares,
+      period: Period,
+      included: AmountText,
+      /** Until when the device may spend it. */
+      endsAt: Moment,
+      /** Until when the device may report what it has spent; what is left is free then, without anybody's doing. */
+      keptUntil: Moment,
+      licenseId,
+      at: Moment,
+    }),
+  }),
+  z.strictObject({
+    type: z.literal('AllowanceReturned'),
+    data: z.strictObject({ allowanceId: z.string().min(1), at: Moment }),
   }),
   z.strictObject({
     type: z.literal('CreditAdded'),

@@ -2,7 +2,7 @@ import type { MeterEvent } from './events.ts'
 import type { Period } from './period.ts'
 import type { SharesText } from './shares.ts'
 
-export const lineKinds = ['use', 'hold', 'commit', 'credit', 'correction', 'withdrawal'] as const
+export const lineKinds = ['use', 'hold', 'commit', 'allowance', 'credit', 'correction', 'withdrawal'] as const
 export type LineKind = (typeof lineKinds)[number]
 
 /** A line of a bill: what was used is the sum of its uses and commits without its corrections. */
@@ -15,9 +15,9 @@ export type Line = {
   /** What it was taken from, or given back to; null of a credit. */
   from: SharesText | null
   period: Period | null
-  /** Of a hold and of a credit. */
+  /** Of a hold, of an allowance, and of a credit. */
   endsAt: string | null
-  /** Of the hold or of the credit. */
+  /** Of the hold, of the credit, or of the allowance, which a use may be taken from. */
   subjectId: string | null
   /** Of a meter that licenses share: the one that used it. */
   licenseId: string | null
@@ -45,15 +45,21 @@ export function linesOf(event: MeterEvent): Line[] {
     case 'MeterOpened':
     case 'SharedMeterOpened':
     case 'HoldReleased':
+    case 'AllowanceReturned':
     case 'ThresholdReached':
     case 'ThresholdsRearmed':
     case 'PeriodClosed':
       return []
     case 'UsesRecorded': {
       const { uses, at } = event.data
-      return uses.map(({ key, amount, from, period, usedAt = null, late = false, licenseId = null }) => ({
-        ...{ ...nothing, kind: 'use', key, amount, from, period, usedAt, late, licenseId, at },
-      }))
+      return uses.map(
+        ({ usedAt = null, late = false, licenseId = null, allowance: subjectId = null, ...use }) => {
+          const { key, amount, from, period } = use
+          return {
+            ...{ ...nothing, kind: 'use', key, amount, from, period, subjectId, usedAt, late, licenseId, at },
+          }
+        },
+      )
     }
     case 'UseCorrected': {
       const { key, amount, to: from, period, reason: note, at } = event.data
@@ -62,6 +68,10 @@ export function linesOf(event: MeterEvent): Line[] {
     case 'HoldPlaced': {
       const { holdId: subjectId, key, amount, from, period, endsAt, licenseId = null, at } = event.data
       return [{ ...nothing, kind: 'hold', key, amount, from, period, endsAt, subjectId, licenseId, at }]
+    }
+    case 'AllowanceGranted': {
+      const { allowanceId: subjectId, key, amount, from, period, endsAt, licenseId = null, at } = event.data
+      return [{ ...nothing, kind: 'allowance', key, amount, from, period, endsAt, subjectId, licenseId, at }]
     }
     case 'HoldCommitted': {
       const { holdId, amount, from, period, licenseId = null, at } = event.data

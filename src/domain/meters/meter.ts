@@ -1,7 +1,7 @@
 import { type Amount, amountOf } from './amount.ts'
 import type { MeterEvent } from './events.ts'
 import type { Period } from './period.ts'
-import { minus, noShares, plus, type Shares, sharesOf } from './shares.ts'
+import { minus, noShares, plus, type Shares, sharesOf, totalOf } from './shares.ts'
 
 /** A period in which something was counted. */
 type UsedPeriod = Period & {
@@ -18,7 +18,7 @@ type UsedPeriod = Period & {
 
 export type Credit = { left: Amount; endsAt: string | null }
 
-/** An amount that is kept free for one use until its end, and then free for every other. */
+/** An amount that is kept for one use, or for a device, until its end, and then free for every other. */
 export type Hold = {
   amount: Amount
   from: Shares
@@ -27,6 +27,8 @@ export type Hold = {
   endsAt: string
   /** Of a shared meter: the license that it is for. */
   licenseId?: string | undefined
+  /** Of an allowance: who may spend it, and until when; what is left of it is kept longer, for reports. */
+  device?: { instanceId: string; endsAt: string }
 }
 
 type ClosedPeriods = {
@@ -78,10 +80,11 @@ export function evolveMeter(meter: Meter, event: MeterEvent): Meter {
       return { ...kept, owner }
     }
     case 'UsesRecorded':
-      return event.data.uses.reduce(
-        (after, { period, from, included }) => counted(after, period, sharesOf(from), amountOf(included)),
-        kept,
-      )
+      return event.data.uses.reduce((after, { period, from, included, allowance }) => {
+        const shares = sharesOf(from)
+        const paid = allowance === undefined ? after : spentOf(after, allowance, shares)
+        return counted(paid, period, shares, amountOf(included))
+      }, kept)
     case 'UseCorrected':
       return givenBack(kept, event.data.period, sharesOf(event.data.to))
     case 'HoldPlaced': {
@@ -92,6 +95,18 @@ export function evolveMeter(meter: Meter, event: MeterEvent): Meter {
       }
       return { ...kept, holds: new Map(kept.holds).set(holdId, hold) }
     }
+    case 'AllowanceGranted': {
+      const { allowanceId, instanceId, amount, from, period, included, licenseId } = event.data
+      const { endsAt, keptUntil } = event.data
+      const hold = {
+        ...{ amount: amountOf(amount), from: sharesOf(from), period, included: amountOf(included) },
+        ...{ endsAt: keptUntil, device: { instanceId, endsAt } },
+        ...(licenseId !== undefined && { licenseId }),
+      }
+      return { ...kept, holds: new Map(kept.holds).set(allowanceId, hold) }
+    }
+    case 'AllowanceReturned':
+      return withoutHold(kept, event.data.allowanceId)
     case 'HoldCommitted': {
       const hold = meter.holds.get(event.data.holdId)
       const without = withoutHold(kept, event.data.holdId)
@@ -177,6 +192,18 @@ function withCredits(meter: Meter, amounts: ReadonlyMap<string, Amount>, sign: 1
     if (credit) credits.set(creditId, { ...credit, left: credit.left + sign * amount })
   }
   return { ...meter, credits }
+}
+
+/** What a device has spent is not kept any more. */
+function spentOf(meter: Meter, allowanceId: string, from: Shares): Meter {
+  const hold = meter.holds.get(allowanceId)
+  if (!hold) return meter
+  const amount = hold.amount - totalOf(from)
+  if (amount <= 0n) return withoutHold(meter, allowanceId)
+  return {
+    ...meter,
+    holds: new Map(meter.holds).set(allowanceId, { ...hold, amount, from: minus(hold.from, from) }),
+  }
 }
 
 function withoutHold(meter: Meter, holdId: string): Meter {

@@ -20,13 +20,10 @@ export type MeterText = {
   credits: [creditId: string, credit: { left: string; endsAt: string | null }][]
   holds: [
     holdId: string,
-    hold: {
+    hold: Pick<Hold, 'period' | 'endsAt' | 'device' | 'licenseId'> & {
       amount: string
       from: SharesInOrder
-      period: Period
       included: string
-      endsAt: string
-      licenseId?: string | undefined
     },
   ][]
 }

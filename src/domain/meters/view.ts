@@ -28,7 +28,12 @@ export function meterView(of: Meter | undefined, allowance: Allowance, at: strin
       return credit ? [{ creditId, left: amountText(credit.left), endsAt: credit.endsAt }] : []
     }),
     holds: [...meter.holds]
-      .filter(([, hold]) => !hasEnded(hold, at))
+      .filter(([, hold]) => !hold.device && !hasEnded(hold, at))
       .map(([holdId, { amount, endsAt }]) => ({ holdId, amount: amountText(amount), endsAt })),
+    allowances: [...meter.holds].flatMap(([allowanceId, { amount, device, ...hold }]) =>
+      device && !hasEnded(hold, at)
+        ? [{ allowanceId, ...device, left: amountText(amount), keptUntil: hold.endsAt }]
+        : [],
+    ),
   }
 }

@@ -48,6 +48,11 @@ export const holdId = text(200).meta({
   example: 'hld_06f5w3k8hx7vq2m4n9t1r0s5zc.lic_06f5w3k8hx7vq2m4n9t1r0s5zc.tokens',
 })
 
+export const allowanceId = text(200).meta({
+  description: 'The id of the allowance',
+  example: 'alw_06f5w3k8hx7vq2m4n9t1r0s5zc.lic_06f5w3k8hx7vq2m4n9t1r0s5zc.tokens',
+})
+
 export const secondsIn = z.int().min(1).max(86_400).meta({
   description: 'How long the hold lasts, unless it is committed or released before: up to a day',
   example: 600,
@@ -66,6 +71,10 @@ export function usedAtFrom(seconds: number | undefined, now: Date): string | und
   if (age < -aheadMs) throw invalid('used_at lies ahead; set the clock of the device, or leave used_at out')
   return new Date(seconds * 1000).toISOString()
 }
+
+/** When a device has used what it reports. A clock that is ahead must not keep its journal from being counted: then it is now. */
+export const reportedAtFrom = (seconds: number | undefined, now: Date): string | undefined =>
+  seconds === undefined || seconds * 1000 > now.getTime() ? undefined : new Date(seconds * 1000).toISOString()
 
 /** How the period of a meter stands, in the answer to a use or a hold. */
 export const standingShape = {

@@ -1,6 +1,6 @@
 /**
  * The operations that a token may call, from the OpenAPI document; `npx vitest run test/http/openapi.test.ts -u` writes it.
- * `gated` needs an approval, `idempotent` takes an Idempotency-Key, `paged` is a list, `safe` changes nothing.
+ * `gated` needs an approval, `idempotent` takes an Idempotency-Key, `paged` is a list, `safe` may be sent again.
  */
 export const operations = {
   activateDevice: 'POST /v1/licenses/activate idempotent',
@@ -10,14 +10,14 @@ export const operations = {
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   certifyRelay: 'POST /v1/licenses/{id}/relays idempotent',
   changeWebhookEndpoint: 'PATCH /v1/webhook-endpoints/{id} gated',
-  commitHold: 'POST /v1/licenses/hold/commit',
+  commitHold: 'POST /v1/licenses/hold/commit safe',
   compareLicense: 'GET /v1/licenses/{id}/diff',
   configureCreditPacks: 'POST /v1/products/{productId}/integrations/{provider}/credit-packs idempotent',
   configureProductIntegration: 'POST /v1/products/{productId}/integrations/{provider} idempotent',
   connectIntegration: 'POST /v1/integrations/{provider}/connect idempotent',
   connectOwnStripeAccount: 'POST /v1/integrations/stripe/own-account idempotent',
   connectStripe: 'POST /v1/integrations/stripe/connect idempotent',
-  consumeMeter: 'POST /v1/licenses/consume',
+  consumeMeter: 'POST /v1/licenses/consume safe',
   correctCustomerUse: 'POST /v1/customers/{id}/meters/{meter}/corrections idempotent',
   correctUse: 'POST /v1/licenses/{id}/meters/{meter}/corrections idempotent',
   createCustomer: 'POST /v1/customers idempotent',
@@ -55,7 +55,7 @@ export const operations = {
   getWebhookEndpoint: 'GET /v1/webhook-endpoints/{id}',
   getWebhookReplay: 'GET /v1/webhook/replays/{id}',
   getWorkspace: 'GET /v1/workspace',
-  holdMeter: 'POST /v1/licenses/hold',
+  holdMeter: 'POST /v1/licenses/hold safe',
   importLicenses: 'POST /v1/licenses/import idempotent',
   keepSeat: 'POST /v1/licenses/heartbeat',
   linkLicense: 'POST /v1/customers/{id}/link-license idempotent',
@@ -99,7 +99,7 @@ export const operations = {
   readUsage: 'GET /v1/usage',
   redeliver: 'POST /v1/webhook/deliveries/{id}/redeliver idempotent',
   reinstateLicense: 'POST /v1/licenses/{id}/reinstate gated',
-  releaseHold: 'POST /v1/licenses/hold/release',
+  releaseHold: 'POST /v1/licenses/hold/release safe',
   releaseLicenseFile: 'POST /v1/licenses/{id}/files/release idempotent',
   releaseRelay: 'POST /v1/licenses/{id}/relays/release idempotent',
   remintLicense: 'POST /v1/licenses/{id}/remint idempotent',

@@ -17,12 +17,10 @@ const on = z.boolean().meta({
 const reportsOut = z
   .object({
     on,
-    since: momentOut
-      .nullable()
-      .meta({
-        description: 'Uses from then on are reported; null while they are not',
-        example: '2026-11-28T10:00:00.000Z',
-      }),
+    since: momentOut.nullable().meta({
+      description: 'Uses from then on are reported; null while they are not',
+      example: '2026-11-28T10:00:00.000Z',
+    }),
     behind: z.int().meta({ description: 'How many meters have uses that are not reported yet', example: 0 }),
     unreported: amountOut.meta({
       description:

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PlacedLine } from '../../../../projections/meters/queries.ts'
 import { lineKinds } from '../../../domain/meters/lines.ts'
 import { periodKinds } from '../../../domain/meters/period.ts'
-import { amountIn, amountOut, meterName } from '../../../http/licenses/meters.ts'
+import { allowanceId, amountIn, amountOut, meterName } from '../../../http/licenses/meters.ts'
 import { inUtc, momentIn, momentOut, text } from '../../../http/schemas.ts'
 
 export const idempotencyKey = text(200).meta({
@@ -64,6 +64,29 @@ export const meterOut = z
         }),
       )
       .meta({ description: 'What is kept free for work that is under way' }),
+    allowances: z
+      .array(
+        z.object({
+          allowanceId,
+          instanceId: z.string().meta({
+            description: 'The device that may spend it without a network',
+            example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
+          }),
+          left: amountOut.meta({
+            description: 'What is kept of it, as far as the device has reported',
+            example: '100',
+          }),
+          endsAt: momentOut.meta({
+            description: 'Until when the device may spend it',
+            example: '2026-11-30T00:00:00.000Z',
+          }),
+          keptUntil: momentOut.meta({
+            description: 'Until when it is kept for reports of the device',
+            example: '2026-12-07T00:00:00.000Z',
+          }),
+        }),
+      )
+      .meta({ description: 'What is kept for devices to spend without a network' }),
   })
   .meta({ id: 'Meter', description: 'How a meter of a license or a customer stands in the present period' })
 
@@ -71,7 +94,7 @@ export const lineOut = z
   .object({
     kind: z.enum(lineKinds).meta({
       description:
-        'What was used is the sum of each `use` and `commit`, less each `correction`. `hold`: an amount was kept free. `credit`: a prepaid ' +
+        'What was used is the sum of each `use` and `commit`, less each `correction`. `hold`: an amount was kept free; `allowance`: for a device. `credit`: a prepaid ' +
         'amount was added; `withdrawal`: what was left of it was taken back',
       example: 'use',
     }),
@@ -119,6 +142,10 @@ export const lineOut = z
       .string()
       .nullable()
       .meta({ description: 'Of a hold and its commit; null otherwise', example: null }),
+    allowanceId: z.string().nullable().meta({
+      description: 'Of an allowance, and of a use that was taken from it; null otherwise',
+      example: null,
+    }),
     creditId: z
       .string()
       .nullable()
@@ -142,7 +169,8 @@ export function lineView({ kind, period, subjectId, at, ...line }: PlacedLine) {
   return {
     ...{ kind, key, amount, from, usedAt, late, licenseId, note },
     periodStartsAt: period?.startsAt ?? null,
-    holdId: isOfCredit ? null : subjectId,
+    holdId: kind === 'hold' || kind === 'commit' ? subjectId : null,
+    allowanceId: kind === 'allowance' || kind === 'use' ? subjectId : null,
     creditId: isOfCredit ? subjectId : null,
     time: at,
   }

@@ -4,6 +4,7 @@ import {
   activateInstance,
   addCredit,
   addCustomerCredit,
+  allowInstance,
   commitHold,
   consumeMeter,
   consumeMeterOfInstance,
@@ -20,6 +21,7 @@ import {
   listMeterLines,
   mintLicense,
   releaseHold,
+  reportUsesOfInstance,
   verifyToken,
   withdrawCredit,
   withdrawCustomerCredit,
@@ -68,10 +70,20 @@ const body = {
 const ofApp = await consumeMeterOfInstance({ ...client, body })
 expect('an app counts a use', ofApp.data, ({ allowed }) => allowed)
 
+const allowed = await allowInstance({ ...client, body: { ...body, idempotency_key: 'six', seconds: 60 } })
+const allowance =
+  expect('an app gets an allowance', allowed.data, ({ granted }) => granted).allowance?.id ?? ''
+const { license_key: _key, instance_id, ...use } = body
+const reported = await reportUsesOfInstance({
+  ...client,
+  body: { license_key, instance_id, batch: 1, uses: [{ ...use, allowance }], returned: [allowance] },
+})
+expect('an app reports', reported.data, ({ uses }) => uses[0]?.allowed === true)
+
 const meters = await listLicenseMeters({ path })
 expect('4.5 are used', meters.data, (answer) => answer.meters[0]?.used === '4.5')
 for (const [query, count] of [
-  [{ order: 'oldest' }, 8],
+  [{ order: 'oldest' }, 9],
   [{ limit: 1 }, 1],
 ] as const) {
   const lines = await listMeterLines({ path: ofMeter, query })
