@@ -17,7 +17,7 @@ import { meterView } from '../../../domain/meters/view.ts'
 import { Refusal } from '../../../domain/refusal.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
-import { allowanceId, amountIn, amountOut, meterName } from '../../../http/licenses/meters.ts'
+import { allowanceId, allowancesOut, amountIn, amountOut, meterName } from '../../../http/licenses/meters.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, inUtc, momentIn, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
@@ -97,29 +97,7 @@ const meterOut = z
         }),
       )
       .meta({ description: 'What is kept free for work that is under way' }),
-    allowances: z
-      .array(
-        z.object({
-          allowanceId,
-          instanceId: z.string().meta({
-            description: 'The device that may spend it without a network',
-            example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
-          }),
-          left: amountOut.meta({
-            description: 'What is kept of it, as far as the device has reported',
-            example: '100',
-          }),
-          endsAt: momentOut.meta({
-            description: 'Until when the device may spend it',
-            example: '2026-11-30T00:00:00.000Z',
-          }),
-          keptUntil: momentOut.meta({
-            description: 'Until when it is kept for reports of the device',
-            example: '2026-12-07T00:00:00.000Z',
-          }),
-        }),
-      )
-      .meta({ description: 'What is kept for devices to spend without a network' }),
+    allowances: allowancesOut,
   })
   .meta({ id: 'LicenseMeter', description: 'How a meter of a license stands in the present period' })
 
