@@ -12,7 +12,7 @@ const [directory = '', name = ''] = process.argv.slice(2)
 const client = createClient({
   ...{ baseUrl: 'https://licenses.example.com', tenantId: String(process.env.TENANT), productId: 'api' },
   ...{ sdkKey: 'kl_sdk_1', storage: fileStorage(join(directory, 'license.json')), fetch: noNetwork },
-  clock: impatientClock(() => Number(process.env.NOW)),
+  clock: impatientClock(() => Date.parse(process.env.NOW ?? '')),
 })
 const meter = createMeters(client, { journal: fileJournal(join(directory, 'journal')) }).meter('calls')
 for (let index = 0; ; index++) {

@@ -220,7 +220,7 @@ test('two processes that are killed and started again use what is reserved, once
   let isSpent = false
   const run = async (name: string) => {
     for (let round = 0; !isSpent; round++) {
-      const env = { ...process.env, NOW: String(now()), TENANT: tenant.tenantId }
+      const env = { ...process.env, NOW: new Date(now()).toISOString(), TENANT: tenant.tenantId }
       const victim = spawn(
         process.execPath,
         [join(import.meta.dirname, 'meter-victim.ts'), directory, `${name}${round}`],

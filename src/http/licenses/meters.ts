@@ -4,7 +4,7 @@ import { amountOf, amountText } from '../../domain/meters/amount.ts'
 import type { standing, UseAnswer } from '../../domain/meters/decide.ts'
 import { Slug } from '../../domain/values.ts'
 import { invalid } from '../problem.ts'
-import { text } from '../schemas.ts'
+import { momentOut, text } from '../schemas.ts'
 
 export const meterName = Slug.meta({
   description: 'The id of the meter, as the key type has it',
@@ -52,6 +52,30 @@ export const allowanceId = text(200).meta({
   description: 'The id of the allowance',
   example: 'alw_06f5w3k8hx7vq2m4n9t1r0s5zc.lic_06f5w3k8hx7vq2m4n9t1r0s5zc.tokens',
 })
+
+export const allowancesOut = z
+  .array(
+    z.object({
+      allowanceId,
+      instanceId: z.string().meta({
+        description: 'The device that may spend it without a network',
+        example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
+      }),
+      left: amountOut.meta({
+        description: 'What is kept of it, as far as the device has reported',
+        example: '100',
+      }),
+      endsAt: momentOut.meta({
+        description: 'Until when the device may spend it',
+        example: '2026-11-30T00:00:00.000Z',
+      }),
+      keptUntil: momentOut.meta({
+        description: 'Until when it is kept for reports of the device',
+        example: '2026-12-07T00:00:00.000Z',
+      }),
+    }),
+  )
+  .meta({ description: 'What is kept for devices to spend without a network' })
 
 export const secondsIn = z.int().min(1).max(86_400).meta({
   description: 'How long the hold lasts, unless it is committed or released before: up to a day',
