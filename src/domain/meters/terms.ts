@@ -48,10 +48,13 @@ export const MeterTerms = z
   })
 export type MeterTerms = z.infer<typeof MeterTerms>
 
+/** Of a key type. */
+export const maxMeters = 20
+
 /** The meters of a key type; each name is there once. */
 export const MetersOfKeyType = z
   .array(MeterTerms)
-  .max(20)
+  .max(maxMeters)
   .refine(
     (meters) => new Set(meters.map(({ meter }) => meter)).size === meters.length,
     'must name each meter once',
