@@ -5,6 +5,7 @@ import { evolveRecorded, type Recorded } from '../../src/domain/recorded.ts'
 import { defineDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { defineTable } from '../table.ts'
+import { meterDays, meterHours, writesOfUse } from './use.ts'
 
 const documents = defineDocuments(
   {
@@ -25,7 +26,7 @@ const documents = defineDocuments(
       meter: 'text not null',
       unit: 'text not null',
     },
-    indexes: { meters_of_license: '(license_id, meter)' },
+    indexes: { meters_of_license: '(license_id, meter)', meters_of_product: '(tenant_id, product_id)' },
     fillFactor: 70,
   },
 )
@@ -73,12 +74,12 @@ export const meterLines = defineTable<LineFields>(
 
 export const metersProjector: Projector = {
   name: 'meters',
-  tables: [documents, meterLines],
+  tables: [documents, meterLines, meterHours, meterDays],
   async apply(db, entries) {
     const changed = await documents.changed(db, entries)
     return changed.length === 0
       ? []
-      : [...documents.write(changed), ...meterLines.write(entries.flatMap(rowsOf))]
+      : [...documents.write(changed), ...meterLines.write(entries.flatMap(rowsOf)), ...writesOfUse(entries)]
   },
 }
 

@@ -27,6 +27,7 @@ import { licenseSearchRoute } from './management/licenses/search.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
 import { mailRoutes } from './management/mail.ts'
+import { meteredUseRoutes } from './management/metered-use.ts'
 import { portalRoutes } from './management/portal.ts'
 import { keyTypeRoutes } from './management/products/key-types.ts'
 import { productRoutes } from './management/products/products.ts'
@@ -86,6 +87,7 @@ export function managementRoutes(
   customerRoutes(routes, ports, cursors)
   usageRoutes(routes, ports)
   seatRoutes(routes, ports)
+  meteredUseRoutes(routes, ports)
   insightRoutes(routes, ports)
   refusalRoutes(routes, ports, cursors)
   sdkKeyRoutes(routes, ports)

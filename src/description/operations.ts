@@ -1014,6 +1014,45 @@ export const operations = {
       to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
     },
   },
+  readMeteredUseOfLicense: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/usage',
+    summary: 'Read what a license used under its meters by hour or day',
+    query: {
+      from: { kind: 'moment', help: 'The hour or day that contains this time is the first point' },
+      to: {
+        kind: 'moment',
+        help: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+      },
+      granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
+    },
+  },
+  readMeteredUseOfProduct: {
+    method: 'GET',
+    path: '/v1/products/{productId}/usage',
+    summary: "Read what a product's licenses used under their meters by hour or day",
+    query: {
+      from: { kind: 'moment', help: 'The hour or day that contains this time is the first point' },
+      to: {
+        kind: 'moment',
+        help: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+      },
+      granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
+    },
+  },
+  readMeteredUseOfCustomer: {
+    method: 'GET',
+    path: '/v1/customers/{id}/usage',
+    summary: "Read what a customer's licenses used under their meters by hour or day",
+    query: {
+      from: { kind: 'moment', help: 'The hour or day that contains this time is the first point' },
+      to: {
+        kind: 'moment',
+        help: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+      },
+      granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
+    },
+  },
   readInsights: {
     method: 'GET',
     path: '/v1/insights',

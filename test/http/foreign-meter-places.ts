@@ -1,4 +1,4 @@
-import { licenseId, type Place, type Things, type Which } from './foreign-ids.ts'
+import { customerId, licenseId, type Place, type Things, type Which } from './foreign-ids.ts'
 
 const keyed = { amount: '1', idempotencyKey: 'one' }
 const used = (which: Which, { license, unknownKey }: Things) => ({
@@ -19,6 +19,21 @@ export const meterPlaces: readonly Place[] = [
     'listing what was counted under a meter',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/meters/calls/uses` }),
+  ],
+  [
+    'reading what a license used over time',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/usage` }),
+  ],
+  [
+    'reading what a customer used over time',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/usage` }),
+  ],
+  [
+    'reading what a product used over time',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/products/${which}/usage` }),
   ],
   [
     'adding a credit',

@@ -5,6 +5,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findMeters, listLines } from '../../projections/meters/queries.ts'
+import { readMeterPoints } from '../../projections/meters/use-queries.ts'
 import { createCounting } from '../../src/commands/meters/counting.ts'
 import {
   addCredit,
@@ -62,6 +63,7 @@ function createModel() {
     return left
   }
   return {
+    used,
     usedIn,
     remaining,
     holds,
@@ -209,6 +211,23 @@ async function runHistory(period: (typeof periods)[number], licenseId: string, s
   expect(amountOf(view.used)).toBe(model.usedIn(present()))
   expect(amountOf(view.remaining)).toBe(model.remaining(present(), now()))
   await expectLines(licenseId, sent)
+  for (const granularity of ['hour', 'day'] as const) await expectSums(licenseId, granularity, model.used)
+}
+
+/** The hours and the days of a period add up to what was counted in it. */
+async function expectSums(
+  licenseId: string,
+  granularity: 'hour' | 'day',
+  used: ReadonlyMap<string, bigint>,
+): Promise<void> {
+  const range = { from: '2026-01-01T00:00:00.000Z', to: '2027-01-01T00:00:00.000Z', granularity }
+  const points = await readMeterPoints(ledger.db, { tenantId: 'acme', licenseId }, range)
+  const sums = new Map<string, bigint>()
+  for (const point of points) {
+    const period = used.has('all') ? 'all' : String(Math.floor(Date.parse(point.at) / day))
+    sums.set(period, (sums.get(period) ?? 0n) + point.used)
+  }
+  expect([...sums].toSorted()).toStrictEqual([...used].toSorted())
 }
 
 /** Each key is in one line, and only where it was counted. */

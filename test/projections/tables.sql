@@ -338,6 +338,7 @@ create table meters (
   primary key (stream)
 ) with (fillfactor = 70);
 create index meters_of_license on meters (license_id, meter);
+create index meters_of_product on meters (tenant_id, product_id);
 
 create table meter_lines (
   stream text not null,
@@ -358,6 +359,22 @@ create table meter_lines (
   primary key (stream, revision, ordinal)
 );
 create index meter_lines_by_key on meter_lines (stream, key) where key is not null;
+
+create table meter_hours (
+  stream text not null,
+  at timestamptz not null,
+  used numeric not null,
+  overage numeric not null,
+  primary key (stream, at)
+) with (fillfactor = 70);
+
+create table meter_days (
+  stream text not null,
+  at timestamptz not null,
+  used numeric not null,
+  overage numeric not null,
+  primary key (stream, at)
+) with (fillfactor = 70);
 
 create table deliveries (
   stream text not null,
