@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
 import type { LicenseMoments } from '../../src/domain/meters/period.ts'
-import type { MeterTerms } from '../../src/domain/meters/terms.ts'
+import { type MeterTerms, usualThresholds } from '../../src/domain/meters/terms.ts'
 import { licenseOfKey, seatOfDevice } from '../licenses/joins.ts'
 import type { KeyLookupResult } from '../licenses/runtime.ts'
 import { type KeyAndDeviceRow, keyAndDevice, keyResultFrom } from '../licenses/validate.ts'
@@ -35,7 +35,8 @@ type MeteringRow = {
   license_id: string
   created_at: string
   renewed_at: string | null
-  meters: MeterTerms[] | null
+  /** Those that were stored before there were thresholds have none. */
+  meters: (Omit<MeterTerms, 'thresholds'> & Partial<MeterTerms>)[] | null
 }
 
 type Row = KeyAndDeviceRow & MeteringRow & { revalidate_after_seconds: number | null }
@@ -99,5 +100,8 @@ const meteringIn = (row: MeteringRow): Metering => ({
   productId: row.product_id,
   licenseId: row.license_id,
   moments: { issuedAt: row.created_at, purchasedAt: row.renewed_at ?? row.created_at },
-  meters: row.meters ?? [],
+  meters: (row.meters ?? []).map(({ thresholds = [...usualThresholds], ...terms }) => ({
+    ...terms,
+    thresholds,
+  })),
 })

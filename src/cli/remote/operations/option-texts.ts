@@ -40,7 +40,7 @@ export const usualWords = {
   metadata: 'name=value; may be repeated',
   meter: 'the meter',
   meters:
-    'an array of {meter, unit, included, period, overage, overageLimit?, rollover?}; replaces all of them',
+    'an array of {meter, unit, included, period, overage, overageLimit?, rollover?, thresholds?}; replaces all of them',
   onExpiry: 'what happens at its end',
   onPaidInFull: 'what becomes of a license once its last installment is paid',
   onRefund: 'what a full refund does to a license',
