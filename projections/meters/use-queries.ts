@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { Amount } from '../../src/domain/meters/amount.ts'
+import type { RecentUse } from '../../src/domain/meters/forecast.ts'
 
 /** Whose use: of one license, or of the licenses of a product or a customer that are no tests. */
 export type MeterScope = { tenantId: string } & (
@@ -96,4 +97,27 @@ export async function readHeaviestLicenses(
     values: [scope.tenantId, value, from, to, most],
   })
   return rows.map((row) => ({ ...row, used: BigInt(row.used), overage: BigInt(row.overage) }))
+}
+
+/**
+ * What a license has used under each of its meters since the hour of a moment; or since the hour of its first use, if that is later.
+ */
+export async function readRecentUse(
+  db: Pool,
+  { tenantId, licenseId }: { tenantId: string; licenseId: string },
+  since: string,
+): Promise<ReadonlyMap<string, RecentUse>> {
+  const { rows } = await db.query<{ meter: string; since: string; used: string }>({
+    name: 'read-recent-use',
+    text: `select m.meter, greatest(f.at, date_trunc('hour', $3::timestamptz, 'UTC')) as since, coalesce(r.used, 0) as used
+           from meters m
+           join lateral (select at from meter_hours where stream = m.stream order by at limit 1) f on true
+           left join lateral (
+             select sum(used) as used from meter_hours
+             where stream = m.stream and at >= date_trunc('hour', $3::timestamptz, 'UTC')
+           ) r on true
+           where m.tenant_id = $1 and m.license_id = $2`,
+    values: [tenantId, licenseId, since],
+  })
+  return new Map(rows.map(({ meter, ...recent }) => [meter, { ...recent, used: BigInt(recent.used) }]))
 }

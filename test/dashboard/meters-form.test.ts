@@ -38,12 +38,18 @@ const calls = {
   overage: 'allow',
   overageLimit: '2500.50',
   rollover: true,
+  thresholds: [50, 90],
 }
 
 describe('meters of a key type', () => {
   test('are filled in with a new key type, the form of which offers one', async () => {
     const fields = fieldsOf(await client.get('/dashboard/products/metered/new-key-type'))
-    expect(fields).toMatchObject({ meterId1: '', meterPeriod1: 'month', meterOverage1: 'block' })
+    expect(fields).toMatchObject({
+      meterId1: '',
+      meterPeriod1: 'month',
+      meterOverage1: 'block',
+      meterThresholds1: '80, 100',
+    })
     expect(fields).not.toHaveProperty('meterId2')
     const typed = {
       meterId1: 'api-calls',
@@ -52,6 +58,7 @@ describe('meters of a key type', () => {
       meterOverage1: 'allow',
       meterLimit1: '2500.50',
       meterRollover1: 'on',
+      meterThresholds1: '50, 90',
     }
     const made = { ...fields, keyTypeName: 'Pro', ...typed }
     expect((await client.post('/dashboard/products/metered/key-types', made)).status).toBe(303)
@@ -65,7 +72,8 @@ describe('meters of a key type', () => {
       unit: `unit ${index}, "quoted" & more`,
       included: `${index}.${index}`,
       period: (['day', 'week', 'month', 'purchase', 'license'] as const)[index % 5],
-      overage: index % 2 === 0 ? 'block' : 'allow',
+      overage: (['block', 'allow', 'block', 'notify'] as const)[index % 4],
+      thresholds: [[80, 100], [], [1000, 1], [33]][index % 4],
       overageLimit: index % 4 === 1 ? '0.000001' : null,
       rollover: index % 5 < 2,
     }))
@@ -106,6 +114,8 @@ describe('meters of a key type', () => {
     [{ meterIncluded1: '1.0000001' }, 'Enter a number with up to 6 decimal places'],
     [{ meterLimit1: '5' }, 'Leave this empty where uses beyond what is included are refused.'],
     [{ meterOverage1: 'allow', meterLimit1: 'many' }, 'or leave this empty for no limit.'],
+    [{ meterThresholds1: '80, many' }, 'Enter up to ten different whole percentages'],
+    [{ meterThresholds1: '80, 80' }, 'Enter up to ten different whole percentages'],
     [{ meterPeriod1: 'license', meterRollover1: 'on' }, 'Choose another period.'],
     [{ meterId2: 'calls', meterUnit2: 'x', meterIncluded2: '1' }, 'Another meter has this ID.'],
   ])('that cannot be like %j are shown again', async (typed, words) => {

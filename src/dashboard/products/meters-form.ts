@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { periodKinds } from '../../domain/meters/period.ts'
-import { MeterTerms, maxMeters } from '../../domain/meters/terms.ts'
+import { MeterTerms, maxMeters, usualThresholds } from '../../domain/meters/terms.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { type Html, html } from '../../html.ts'
 import { type FilledForm, typedIn } from '../forms/filled-form.ts'
 import { checkField, choiceField, textField } from '../forms/form-fields.ts'
-import { checked, given } from '../forms/typed.ts'
+import { checked, given, wordsIn } from '../forms/typed.ts'
 
 /** The fields of one meter. On the form, their names end with the number of the meter: `meterId1`, `meterUnit1`. */
 const slotFields = {
@@ -16,6 +16,7 @@ const slotFields = {
   meterOverage: MeterTerms.shape.overage.optional().default('block'),
   meterLimit: given,
   meterRollover: checked,
+  meterThresholds: given.transform(wordsIn),
   meterRemoved: checked,
 }
 const Slot = z.object(slotFields)
@@ -63,6 +64,7 @@ const termsOf = (slot: Slot) => ({
   overage: slot.meterOverage,
   overageLimit: slot.meterLimit === '' ? null : slot.meterLimit,
   rollover: slot.meterRollover,
+  thresholds: slot.meterThresholds.map((word) => (/^\d{1,4}%?$/.test(word) ? Number.parseInt(word, 10) : 0)),
 })
 
 /** The meters that were filled in, of a form that {@link withMeters} accepted; undefined where the page had no fields for them. */
@@ -76,6 +78,10 @@ const wrongIn: Readonly<Record<string, readonly [SlotField, string]>> = {
   included: [
     'meterIncluded',
     'Enter a number with up to 6 decimal places, for example 10000; 0 for nothing.',
+  ],
+  thresholds: [
+    'meterThresholds',
+    'Enter up to ten different whole percentages from 1 to 1000, for example 80, 100.',
   ],
   rollover: ['meterPeriod', 'A meter that never begins anew carries nothing over. Choose another period.'],
 }
@@ -104,7 +110,7 @@ export const metersValues = ({ meters = [] }: Pick<KeyType, 'meters'>): Record<s
     ),
   )
 
-const newSlot = { meterPeriod: 'month' }
+const newSlot = { meterPeriod: 'month', meterThresholds: usualThresholds.join(', ') }
 
 const slotValues = (terms: MeterTerms): Record<Exclude<SlotField, 'meterRemoved'>, string> => ({
   meterId: terms.meter,
@@ -114,6 +120,7 @@ const slotValues = (terms: MeterTerms): Record<Exclude<SlotField, 'meterRemoved'
   meterOverage: terms.overage,
   meterLimit: terms.overageLimit ?? '',
   meterRollover: terms.rollover ? 'on' : '',
+  meterThresholds: terms.thresholds.join(', '),
 })
 
 const periods: Record<MeterTerms['period'], string> = {
@@ -127,6 +134,7 @@ const periods: Record<MeterTerms['period'], string> = {
 const overages = [
   ['block', 'Are refused'],
   ['allow', 'Are allowed and counted'],
+  ['notify', 'Are allowed and counted, and each further full amount is announced'],
 ] as const satisfies readonly (readonly [MeterTerms['overage'], string])[]
 
 /** The meters that the form has, each collapsed, and the fields of one more. */
@@ -191,6 +199,13 @@ function slotInputs(form: FilledForm, slot: number): Html {
         name: of('meterRollover'),
         label: 'Carry over',
         hint: 'What a period includes and was not used is there in the next one, and only in that.',
+      })}
+      ${textField(form, {
+        name: of('meterThresholds'),
+        label: 'Announced at',
+        hint: 'Percentages of what there is at which you are told, for example 80, 100. Leave empty for none.',
+        required: false,
+        maxlength: 60,
       })}
       ${
         id !== '' &&

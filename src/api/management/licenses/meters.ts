@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findMetering, type Metering } from '../../../../projections/meters/licenses.ts'
-import { findMeters, listLines, type PlacedLine } from '../../../../projections/meters/queries.ts'
+import { listLines, type PlacedLine } from '../../../../projections/meters/queries.ts'
 import { catchUpWithLog } from '../../../commands/cross-stream/read-models.ts'
 import {
   addCredit,
@@ -13,7 +13,6 @@ import { momentOf } from '../../../commands/origin.ts'
 import { amountOf } from '../../../domain/meters/amount.ts'
 import { lineKinds } from '../../../domain/meters/lines.ts'
 import { periodKinds } from '../../../domain/meters/period.ts'
-import { meterView } from '../../../domain/meters/view.ts'
 import { Refusal } from '../../../domain/refusal.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
@@ -22,6 +21,7 @@ import { notFound } from '../../../http/problem.ts'
 import { answer, errors, inUtc, momentIn, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
+import { readLicenseMeters } from '../../../usage/license-meters.ts'
 import { answerPage } from '../page.ts'
 import { requireLicenseId } from './licenses.ts'
 
@@ -97,6 +97,21 @@ const meterOut = z
         }),
       )
       .meta({ description: 'What is kept free for work that is under way' }),
+    forecast: z
+      .object({
+        perDay: amountOut.meta({ description: 'The mean use of a day in the last seven', example: '100' }),
+        usedUpAt: momentOut.nullable().meta({
+          description:
+            'When all that is included and prepaid is used up at this rate; null when it lasts until the period ends, or for ten years',
+          example: '2026-12-21T00:00:00.000Z',
+        }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'When it is used up if the use of the last seven days goes on; null when nothing is left, or the first use was less than a day ' +
+          'or nothing was used since',
+      }),
   })
   .meta({ id: 'LicenseMeter', description: 'How a meter of a license stands in the present period' })
 
@@ -142,10 +157,8 @@ function metersRoute(app: ZodApp, ports: MeterPorts): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       await catchUpWithLog(ports)
-      const { meters, moments, licenseId } = await requireMetering(ports, tenantId, request.params.id)
-      const used = await findMeters(ports.db, tenantId, licenseId)
-      const now = momentOf(ports)
-      return { meters: meters.map((terms) => meterView(used.get(terms.meter), { terms, moments }, now)) }
+      const metering = await requireMetering(ports, tenantId, request.params.id)
+      return { meters: await readLicenseMeters(ports.db, metering, momentOf(ports)) }
     },
   )
 }
