@@ -41,6 +41,7 @@ export const needed: Record<string, Permission | 'member'> = {
   'GET /dashboard/licenses': 'member',
   'GET /dashboard/licenses/:id': 'member',
   'GET /dashboard/licenses/:id/evidence': 'member',
+  'GET /dashboard/licenses/:id/meters/:meter': 'member',
   'GET /dashboard/members': 'member',
   'GET /dashboard/portal': 'manage_settings',
   'POST /dashboard/portal': 'manage_settings',

@@ -35,3 +35,10 @@ export const sumOf = (amounts: Iterable<Amount>): Amount => {
   for (const amount of amounts) sum += amount
   return sum
 }
+
+/** As people read it in a language, with all of its digits: `10,000.5`. @param text of an amount */
+export const amountWords = (text: string, language = 'en'): string =>
+  new Intl.NumberFormat(language, { maximumFractionDigits: places }).format(text as Intl.StringNumericLiteral)
+
+/** As a number, to be drawn. */
+export const drawn = (amount: Amount): number => Number(amount) / Number(perUnit)
