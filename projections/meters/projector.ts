@@ -68,7 +68,10 @@ export const meterLines = defineTable<LineFields>(
   {
     key: ['stream', 'revision', 'ordinal'],
     over: 'nothing',
-    indexes: { meter_lines_by_key: '(stream, key) where key is not null' },
+    indexes: {
+      meter_lines_by_key: '(stream, key) where key is not null',
+      meter_lines_by_time: '(stream, at)',
+    },
   },
 )
 

@@ -5,6 +5,7 @@ import type { ZodApp } from '../http/validation.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { RunTestPurchase } from '../reactions/test-purchases.ts'
 import { auditRoutes } from './management/audit.ts'
+import { billRoutes } from './management/bill.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
 import { customerRoutes } from './management/customers/customers.ts'
 import { eventRoutes } from './management/events.ts'
@@ -88,6 +89,7 @@ export function managementRoutes(
   usageRoutes(routes, ports)
   seatRoutes(routes, ports)
   meteredUseRoutes(routes, ports)
+  billRoutes(routes, ports)
   insightRoutes(routes, ports)
   refusalRoutes(routes, ports, cursors)
   sdkKeyRoutes(routes, ports)

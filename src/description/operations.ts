@@ -1053,6 +1053,29 @@ export const operations = {
       granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
     },
   },
+  exportMeteredUse: {
+    method: 'GET',
+    path: '/v1/usage/export',
+    summary: 'Export what licenses used under their meters as CSV, to be billed',
+    query: {
+      of: {
+        kind: 'text',
+        help: 'What a row is: what was used under a meter of a license in one period, or one line of it',
+        choices: ['totals', 'lines'],
+      },
+      from: {
+        kind: 'moment',
+        help: 'Lines that were recorded at this time or later; defaults to the start of the present month in UTC',
+      },
+      to: { kind: 'moment', help: 'Lines that were recorded before this time; defaults to now' },
+      product: { kind: 'text', help: 'Only what belongs to the product with this id' },
+      customer: { kind: 'text', help: 'Only of licenses that are linked to this customer now' },
+      license: {
+        kind: 'text',
+        help: 'Only of this license, also of a test license, which are left out otherwise',
+      },
+    },
+  },
   readInsights: {
     method: 'GET',
     path: '/v1/insights',

@@ -84,6 +84,7 @@ export const statuses: Record<string, number[]> = {
   'GET /v1/licenses/{id}/seats': [200, 400, 401, 403, 404, 409, 422],
   'GET /v1/products/{productId}/seats': [200, 400, 401, 403, 404, 422],
   'GET /v1/customers/{id}/seats': [200, 400, 401, 403, 404, 422],
+  'GET /v1/usage/export': [200, 400, 401, 403, 404, 422],
   'GET /v1/licenses/{id}/usage': [200, 400, 401, 403, 404, 422],
   'GET /v1/products/{productId}/usage': [200, 400, 401, 403, 404, 422],
   'GET /v1/customers/{id}/usage': [200, 400, 401, 403, 404, 422],

@@ -36,6 +36,16 @@ export const meterPlaces: readonly Place[] = [
     (which) => ({ method: 'GET', url: `/v1/products/${which}/usage` }),
   ],
   [
+    'exporting what a license used',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/usage/export?license=${licenseId(which, owned)}` }),
+  ],
+  [
+    'exporting what a customer used',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/usage/export?customer=${customerId(which, owned)}` }),
+  ],
+  [
     'adding a credit',
     404,
     (which, owned) => ({

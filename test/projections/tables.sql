@@ -359,6 +359,7 @@ create table meter_lines (
   primary key (stream, revision, ordinal)
 );
 create index meter_lines_by_key on meter_lines (stream, key) where key is not null;
+create index meter_lines_by_time on meter_lines (stream, at);
 
 create table meter_hours (
   stream text not null,

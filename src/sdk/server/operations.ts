@@ -33,6 +33,7 @@ export const operations = {
   eraseCustomer: 'DELETE /v1/customers/{id} gated',
   explainLicense: 'GET /v1/licenses/{id}/explain',
   exportLicenses: 'GET /v1/licenses/export gated',
+  exportMeteredUse: 'GET /v1/usage/export',
   getConfirmation: 'GET /v1/confirmations/{id}',
   getCustomer: 'GET /v1/customers/{id}',
   getDelivery: 'GET /v1/webhook/deliveries/{id}',
