@@ -34,6 +34,7 @@ import { licensePages } from './licenses/route.ts'
 import { one } from './lists/lists.ts'
 import { mailboxPages } from './mailbox/route.ts'
 import { memberPages } from './members/route.ts'
+import { meteredUseFile } from './metered-use/bill-route.ts'
 import { meterLinesPage } from './metered-use/lines-route.ts'
 import { newLicensePages } from './new-license/route.ts'
 import type { PageContext } from './page-context.ts'
@@ -130,6 +131,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   licenseActions(app, context)
   licenseChangePages(app, context)
   meterLinesPage(app, context)
+  meteredUseFile(app, context)
   evidencePage(app, context)
   insightPages(app, context)
   deviceListPage(app, context)

@@ -154,6 +154,29 @@ test('lines are shown in pages, and only of the own tenant', async () => {
   expect((await other.get(`/dashboard/licenses/${id}/meters/calls`)).status).toBe(404)
 })
 
+test('what was used in a month is downloaded as CSV, of the own tenant', async () => {
+  const { id, licenseKey } = await mint(api.ask, tenant.token, 'api')
+  await use('consume', licenseKey, 'calls', '1.5')
+  api.ledger.clock.advance(1000)
+  expect((await admin.get(`/dashboard/licenses/${id}`)).text).toContain('action="/dashboard/metered-use.csv"')
+  const totals = await admin.get(`/dashboard/metered-use.csv?license=${id}&month=2026-03&of=totals`)
+  expect(totals.text).toContain(
+    `,${id},api,calls,calls,2026-03-01T00:00:00.000Z,2026-04-01T00:00:00.000Z,1,1.5,0,1.5,0,0\r\n`,
+  )
+  const lines = await admin.get(`/dashboard/metered-use.csv?license=${id}&month=2026-03&of=lines`)
+  expect(lines.text).toContain(',use,1.5,1.5,')
+  const before = await admin.get(`/dashboard/metered-use.csv?license=${id}&month=2026-02&of=lines`)
+  expect(before.text.trim().split('\r\n')).toHaveLength(1)
+  for (const [query, status] of [
+    [`license=${id}&month=2026-13&of=lines`, 400],
+    [`license=${id}&month=2026-03`, 400],
+    ['license=lic_none&month=2026-03&of=lines', 404],
+    ['product=nothing&month=2026-03&of=lines', 404],
+    ['customer=cus_none&month=2026-03&of=lines', 404],
+  ] as const)
+    expect((await admin.get(`/dashboard/metered-use.csv?${query}`)).status).toBe(status)
+})
+
 test('products and customers show the sums, and which licenses use most', async () => {
   await makeProduct(api.ask, tenant.token, 'sums', { keyTypes: [{ name: 'Pro', meters }] })
   const customerId = await makeCustomer(api.ask, tenant.token)

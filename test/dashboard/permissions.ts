@@ -43,6 +43,7 @@ export const needed: Record<string, Permission | 'member'> = {
   'GET /dashboard/licenses/:id/evidence': 'member',
   'GET /dashboard/licenses/:id/meters/:meter': 'member',
   'GET /dashboard/members': 'member',
+  'GET /dashboard/metered-use.csv': 'member',
   'GET /dashboard/portal': 'manage_settings',
   'POST /dashboard/portal': 'manage_settings',
   'GET /dashboard/portal/logo': 'manage_settings',

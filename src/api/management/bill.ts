@@ -1,16 +1,15 @@
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { catchUpWithLog } from '../../commands/cross-stream/read-models.ts'
 import { requireCustomer } from '../../commands/customers/customers.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { callerIn } from '../../http/authenticate.ts'
+import { billParts, sendBill } from '../../http/licenses/bill-csv.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { errors, inUtc, momentIn, productQuery } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import { refuseAllButGet } from '../../http/wrong-method.ts'
 import type { Ports } from '../../ports.ts'
-import { billCsv, billName, billParts } from '../../usage/bill-csv.ts'
 import { requireCustomerId } from './customers/schemas.ts'
 import { requireLicenseId } from './licenses/licenses.ts'
 import { requireProduct } from './products/products.ts'
@@ -75,10 +74,7 @@ export function billRoutes(app: ZodApp, ports: Services): void {
         throw notFound('license')
       const range = billRange(request.query, momentOf(ports))
       const query = { tenantId, productId, customerId, licenseId, ...range }
-      return reply
-        .type('text/csv; charset=utf-8; header=present')
-        .header('content-disposition', `attachment; filename="${billName(of, range)}"`)
-        .send(Readable.from(billCsv(ports.db, query, of), { objectMode: false }))
+      return sendBill(reply, { db: ports.db, query, part: of, until: range.to })
     },
   )
 }

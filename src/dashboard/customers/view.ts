@@ -157,7 +157,7 @@ export function customerView(
       hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
     )}
     ${mayChange && html`<p class="after">${to(`${own}/links`, 'Link or unlink licenses')}</p>`}
-    ${seatUsePart(own, seatUse)} ${meteredUsePart(own, meteredUse, false)}
+    ${seatUsePart(own, seatUse)} ${meteredUsePart(own, meteredUse, { customer: customer.customerId })}
     ${section(
       'Sales',
       sales.length === 0

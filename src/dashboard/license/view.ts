@@ -185,7 +185,7 @@ function statePart(view: View, one: OneLicense): Html {
       ${section(question.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
     </div>
     ${relaysPart(one.relays)}
-    ${licenseMetersPart(pathOf(license.id), one.meters)}
+    ${licenseMetersPart(pathOf(license.id), license.id, one.meters)}
     ${seatUsePart(pathOf(license.id), one.seatUse, one.whatIf)}
     ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
   </div>`

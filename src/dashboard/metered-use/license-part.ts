@@ -4,6 +4,7 @@ import type { LicenseMeter } from '../../usage/license-meters.ts'
 import type { MeteredUse } from '../../usage/read-metered.ts'
 import { dayOf, moment } from '../frame/moments.ts'
 import { facts, section, table } from '../frame/parts.ts'
+import { billForm } from './bill-form.ts'
 import type { MeterRangeName, ShownMeteredUse } from './use.ts'
 import { meterRangeLinks, sumWords, usePlot } from './view.ts'
 
@@ -17,9 +18,9 @@ export type ShownMeters = ShownMeteredUse & {
  * The meters of a license: how each stands, its credits and holds, and what was used over time. Nothing for a license without any.
  * @param path of the license's page
  */
-export function licenseMetersPart(path: string, shown: ShownMeters | undefined): Content {
+export function licenseMetersPart(path: string, licenseId: string, shown: ShownMeters | undefined): Content {
   if (shown === undefined) return undefined
-  const { meters, uses, name, mayChange } = shown
+  const { meters, uses, name, mayChange, now } = shown
   const present = new Set(meters.map(({ meter }) => meter))
   const earlier = uses.filter(({ meter }) => !present.has(meter))
   if (meters.length === 0 && earlier.length === 0) return undefined
@@ -31,6 +32,7 @@ export function licenseMetersPart(path: string, shown: ShownMeters | undefined):
         meterSheet(path, { meter, use: uses.find((use) => use.meter === meter.meter), name, mayChange }),
       )}
       ${earlier.map((use) => earlierSheet(path, use, name))}
+      ${billForm({ license: licenseId }, now)}
     </div>`,
     'Amounts are exact. Days, weeks and months are those of the calendar in UTC.',
   )
@@ -118,11 +120,13 @@ const creditsTable = (path: string, { meter, credits, unit }: LicenseMeter, mayC
         html`<code>${creditId}</code>`,
         amountWords(left),
         endsAt === null ? 'never' : moment(endsAt),
-        ...(mayChange
-          ? [
-              html`<a href=${changePath(path, 'withdraw-credit', { meter, credit: creditId })} aria-label=${`Withdraw credit ${creditId}`}>Withdraw</a>`,
-            ]
-          : []),
+        ...(mayChange && left === '0'
+          ? ['–']
+          : mayChange
+            ? [
+                html`<a href=${changePath(path, 'withdraw-credit', { meter, credit: creditId })} aria-label=${`Withdraw credit ${creditId}`}>Withdraw</a>`,
+              ]
+            : []),
       ]),
     })}
   </div>`

@@ -18,7 +18,7 @@ export const meterQuery = { used: z.enum(['day', 'month', 'all']).catch('month')
 export const MeterQuery = z.object(meterQuery)
 export type MeterQuery = z.infer<typeof MeterQuery>
 
-export type ShownMeteredUse = { name: MeterRangeName; uses: readonly MeteredUse[] }
+export type ShownMeteredUse = { name: MeterRangeName; uses: readonly MeteredUse[]; now: Date }
 
 /** What a scope used under its meters, in the range that a page shows. */
 export async function meteredUseOf(
@@ -26,7 +26,8 @@ export async function meteredUseOf(
   scope: MeterScope,
   { used: name }: MeterQuery,
 ): Promise<ShownMeteredUse> {
-  return { name, uses: await readMeteredUse(ports.db, scope, rangeOf(name, momentOf(ports))) }
+  const now = momentOf(ports)
+  return { name, uses: await readMeteredUse(ports.db, scope, rangeOf(name, now)), now: new Date(now) }
 }
 
 function rangeOf(name: MeterRangeName, now: string): UsageRange {

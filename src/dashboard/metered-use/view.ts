@@ -3,14 +3,20 @@ import { type Content, type Html, html } from '../../html.ts'
 import type { MeteredUse } from '../../usage/read-metered.ts'
 import { section, table } from '../frame/parts.ts'
 import { barPlot } from '../frame/plots.ts'
+import { billForm } from './bill-form.ts'
 import { type MeterRangeName, meterRanges, type ShownMeteredUse } from './use.ts'
 
 /**
  * What the licenses of a product or a customer used under their meters, and which of them used most; nothing when none was used in 400 days.
  * @param path of the page
+ * @param scope of a page of one product, which is not named beside each meter
  * @param isOfProduct a page of one product does not name it beside each meter
  */
-export function meteredUsePart(path: string, { name, uses }: ShownMeteredUse, isOfProduct: boolean): Content {
+export function meteredUsePart(
+  path: string,
+  { name, uses, now }: ShownMeteredUse,
+  scope: { product: string } | { customer: string },
+): Content {
   if (uses.length === 0 && name === 'month') return undefined
   return section(
     'Metered use',
@@ -19,12 +25,13 @@ export function meteredUsePart(path: string, { name, uses }: ShownMeteredUse, is
       ${uses.length === 0 && html`<p class="lead">Nothing was used in the last ${meterRanges[name].name}.</p>`}
       ${uses.map(
         (use) => html`<div class="stack-tight">
-        <h3>${isOfProduct ? use.meter : `${use.meter} of ${use.productId}`}</h3>
+        <h3>${'product' in scope ? use.meter : `${use.meter} of ${use.productId}`}</h3>
         ${usePlot(use, name)}
         <p class="lead">${sumWords(use, name)}</p>
         ${use.heaviest.length > 0 && heaviestTable(use)}
       </div>`,
       )}
+      ${billForm(scope, now)}
     </div>`,
     'Test licenses do not count. The sums are those of the lines of the licenses, to the last digit.',
   )

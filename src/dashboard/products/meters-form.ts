@@ -154,7 +154,7 @@ function slotInputs(form: FilledForm, slot: number): Html {
   const of = (name: SlotField): string => `${name}${slot}`
   const id = typedIn(form, of('meterId'))
   const isWrong = names.some((name) => form.problems[of(name)] !== undefined)
-  return html`<details open=${isWrong}>
+  return html`<details class="meter-slot" open=${isWrong}>
     <summary>${id === '' ? 'Add a meter' : id}</summary>
     <div class="stack">
       ${textField(form, {

@@ -128,7 +128,7 @@ export function productView(
       ])}
     </div>
     ${section('Unlicensed installs', unlicensedSheet(unlicensed), 'Installs that have reported and have no license yet.')}
-    ${seatUsePart(path, seatUse)} ${meteredUsePart(path, meteredUse, true)}
+    ${seatUsePart(path, seatUse)} ${meteredUsePart(path, meteredUse, { product: productId })}
     ${section(
       'Key types',
       html`<div class="stack">

@@ -29,6 +29,8 @@ export function amountText(amount: Amount): string {
 }
 
 export const least = (one: Amount, other: Amount): Amount => (one < other ? one : other)
+export const greatest = (amounts: readonly Amount[]): Amount =>
+  amounts.reduce((most, amount) => (amount > most ? amount : most), 0n)
 export const notNegative = (amount: Amount): Amount => (amount > 0n ? amount : 0n)
 export const sumOf = (amounts: Iterable<Amount>): Amount => {
   let sum = 0n

@@ -2,6 +2,7 @@ import { entitlementsFor, entitlementValuesFor } from '../../../projections/lice
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { listSeated } from '../../../projections/licenses/queries.ts'
 import { findMail } from '../../../projections/mails.ts'
+import { findMetering } from '../../../projections/meters/licenses.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { allowFiles } from '../../commands/devices/files.ts'
 import { allowRelays } from '../../commands/devices/relays.ts'
@@ -21,6 +22,9 @@ import type { Duration } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { readSeatEnds } from '../../seats/read-ends.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
+import { type LicenseMeter, readLicenseMeters } from '../../usage/license-meters.ts'
+import { usageRange } from '../../usage/range.ts'
+import { readMeteredUse } from '../../usage/read-metered.ts'
 import type { PortalContext } from '../context.ts'
 import type { Customer } from '../visit.ts'
 
@@ -76,7 +80,12 @@ export type LicenseDetails = {
   /** Whether relays can be had here, and those that take seats. */
   mayHaveRelays: boolean
   relays: { name: string; seats: number; endsAt: string; isCopied: boolean }[]
+  /** What was used under its meters. */
+  meters: ShownMeter[]
 }
+
+/** How a meter stands, and what was used under it in each of the last days. */
+export type ShownMeter = LicenseMeter & { days: { at: string; used: bigint }[] }
 
 /** More seats than a person would look through. */
 const mostDevices = 500
@@ -129,12 +138,32 @@ export async function licenseDetails(
     mayGetFiles: (product?.settings.customerFiles ?? false) && (await allowFiles(ports, license)),
     mayHaveRelays: (product?.settings.customerFiles ?? false) && (await allowRelays(ports, license)),
     relays: relaysOf(license, momentOf(ports)),
+    meters: await metersOf(ports, license),
     mayReplaceKey:
       isHolder &&
       license.revokedAt === null &&
       (product?.settings.customerKeyReplacement ?? false) &&
       (await findMail(ports.db, tenantId, productId)).settings.enabled,
   }
+}
+
+async function metersOf(
+  { db, now }: PortalContext['ports'],
+  { tenantId, licenseId }: IssuedLicense,
+): Promise<ShownMeter[]> {
+  const metering = await findMetering(db, tenantId, licenseId)
+  if (!metering || metering.meters.length === 0) return []
+  const at = now().toISOString()
+  const range = usageRange({ granularity: 'day' }, at)
+  if (typeof range === 'string') throw new Error(`the last days are ${range}`)
+  const [meters, uses] = await Promise.all([
+    readLicenseMeters(db, metering, at),
+    readMeteredUse(db, { tenantId, licenseId }, range),
+  ])
+  return meters.map((meter) => ({
+    ...meter,
+    days: uses.find((use) => use.meter === meter.meter)?.points ?? [],
+  }))
 }
 
 const relaysOf = ({ relays }: IssuedLicense, now: string): LicenseDetails['relays'] =>

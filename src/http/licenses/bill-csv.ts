@@ -1,13 +1,15 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import type { Pool } from 'pg'
 import {
   type BilledMeter,
   type BillQuery,
   billedLines,
   billedPeriods,
-} from '../../projections/meters/bill.ts'
-import type { PlacedLine } from '../../projections/meters/queries.ts'
-import { amountOf, amountText, sumOf } from '../domain/meters/amount.ts'
-import { type Cell, csvLine, type Decimal } from '../http/csv.ts'
+} from '../../../projections/meters/bill.ts'
+import type { PlacedLine } from '../../../projections/meters/queries.ts'
+import { amountOf, amountText, sumOf } from '../../domain/meters/amount.ts'
+import { type Cell, csvLine, type Decimal } from '../csv.ts'
 
 /** What a bill is made of: what was counted, by meter and period, or each line of it. */
 export const billParts = ['totals', 'lines'] as const
@@ -30,15 +32,24 @@ const lineColumns = [
   ...['periodStartsAt', 'periodEndsAt', 'usedAt', 'late', 'key', 'holdId', 'creditId', 'note'],
 ]
 
-/** Of a tool that keeps bills: the name of the file says what it has. */
-export const billName = (part: BillPart, { from, to }: Pick<BillQuery, 'from' | 'to'>): string =>
-  `usage-${part}-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`
+/** Sends a bill as a file, as fast as it is read. @param until the end of the range that was asked for, which may not be over yet */
+export const sendBill = (
+  reply: FastifyReply,
+  { db, query, part, until }: { db: Pool; query: BillQuery; part: BillPart; until: string },
+): FastifyReply =>
+  reply
+    .type('text/csv; charset=utf-8; header=present')
+    .header(
+      'content-disposition',
+      `attachment; filename="usage-${part}-${query.from.slice(0, 10)}-${until.slice(0, 10)}.csv"`,
+    )
+    .send(Readable.from(billCsv(db, query, part), { objectMode: false }))
 
 /**
- * A bill as CSV, a part at a time, as fast as it is read. Amounts are exact decimal numbers. Adjoining ranges have each line in one of them:
+ * A bill as CSV, a part at a time. Amounts are exact decimal numbers. Adjoining ranges have each line in one of them:
  * a range is by when lines were recorded, which for a late use is after its period.
  */
-export async function* billCsv(db: Pool, query: BillQuery, part: BillPart): AsyncGenerator<string> {
+async function* billCsv(db: Pool, query: BillQuery, part: BillPart): AsyncGenerator<string> {
   if (part === 'totals') {
     yield csvLine(totalColumns)
     for await (const { meter, periods } of billedPeriods(db, query))
