@@ -29,8 +29,12 @@ export function amountText(amount: Amount): string {
 }
 
 export const least = (one: Amount, other: Amount): Amount => (one < other ? one : other)
-export const greatest = (amounts: readonly Amount[]): Amount =>
-  amounts.reduce((most, amount) => (amount > most ? amount : most), 0n)
+/** 0 for none. */
+export function greatest(amounts: Iterable<Amount>): Amount {
+  let found = 0n
+  for (const amount of amounts) if (amount > found) found = amount
+  return found
+}
 export const notNegative = (amount: Amount): Amount => (amount > 0n ? amount : 0n)
 export const sumOf = (amounts: Iterable<Amount>): Amount => {
   let sum = 0n
