@@ -1,5 +1,5 @@
 // `npm run bench [felt] [latency] [validate] [commands] [store] [export] [import] [deliveries] [sales] [history] [search] [replay]
-// [meters] [notary] [expiries] [workers] [relay] [seats] [hostile] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
+// [meters] [lost-answers] [notary] [expiries] [workers] [relay] [seats] [hostile] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
 // in the same run, and writes them there when all parts ran. Each part runs in its own process, because a process
 // can have only one client of the event store.
 // `--events 1000000` sets the length of the log for `replay`, `notary`, `copy` and `backup`. `--against ../before` compares
@@ -24,6 +24,7 @@ import { benchHistory } from './history.ts'
 import { benchHostile } from './hostile.ts'
 import { benchImports } from './imports.ts'
 import { benchLatency } from './latency.ts'
+import { benchLostAnswers } from './lost-answers.ts'
 import { benchMeters } from './meters.ts'
 import { benchNotary } from './notary.ts'
 import { wholeOption } from './number-option.ts'
@@ -48,6 +49,7 @@ const parts = {
   history: benchHistory,
   search: benchSearch,
   meters: benchMeters,
+  'lost-answers': benchLostAnswers,
   replay: (log: (line: string) => void) => benchReplay(log, options.events),
   notary: (log: (line: string) => void) => benchNotary(log, options.events),
   expiries: benchExpiries,
@@ -71,6 +73,7 @@ const Part = z.enum([
   'history',
   'search',
   'meters',
+  'lost-answers',
   'replay',
   'notary',
   'expiries',

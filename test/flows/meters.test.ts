@@ -1,6 +1,6 @@
 // Guarantee: over several servers, with lost answers, retries under the same keys and servers that are killed, each key that was
 // allowed is counted exactly once, and never more is allowed than there is.
-import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createPool } from '../../projections/database/pool.ts'
@@ -8,9 +8,13 @@ import { amountOf, amountText, sumOf } from '../../src/domain/meters/amount.ts'
 import type { MeterEvent } from '../../src/domain/meters/events.ts'
 import { meterKey, streamName } from '../../src/domain/streams.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
-import { createHost, freePort, type Stores } from '../harness/process.ts'
+import { createHost, type Stores } from '../harness/process.ts'
+import { testMs } from '../harness/time-limits.ts'
 import { wholeVariable } from '../harness/variables.ts'
-import { client, createVendor, productId } from './vendor.ts'
+import { included, runHistory, steps } from '../meters/history.ts'
+import { askedOf } from './asked-meter.ts'
+import { startKilledServers } from './killed-servers.ts'
+import { type Client, client, clientThat, createVendor, type Minted, productId } from './vendor.ts'
 
 const host = createHost()
 const closing: (() => Promise<void>)[] = []
@@ -20,112 +24,93 @@ afterAll(async () => {
 
 /** `KEYLEDGER_TEST_USES=5000` for a long run. */
 const uses = wholeVariable('KEYLEDGER_TEST_USES', 400)
+/** `KEYLEDGER_TEST_METERS=10000` for a long run. */
+const histories = wholeVariable('KEYLEDGER_TEST_METERS', 40)
 const servers = 3
-/** Of one license, whose half of the uses is more than twice that. */
-const included = String(uses / 10)
 
-const Answer = z.object({ allowed: z.boolean(), remaining: z.string() })
+const Answer = z.object({ allowed: z.boolean() })
 const verification = z.object({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })
 
-test(`${uses} uses of two licenses race on ${servers} servers that are killed, with a tenth of the answers lost`, async () => {
+test(`${uses} uses that race and ${histories} random histories, on ${servers} servers that are killed, with a tenth of the answers lost`, {
+  timeout: testMs * Math.max(1, histories / 100, uses / 1000),
+}, async () => {
   const stores = await host.stores()
   const token = await createVendor(stores.environment)
-  const ports = await Promise.all(Array.from({ length: servers }, freePort))
-  const running = await Promise.all(ports.map((port) => host.serve(stores.environment, { port })))
-  const [first] = running.map(({ address }) => client(address, token))
-  if (!first) throw new Error('no server')
-  const meters = [{ meter: 'calls', unit: 'calls', included, period: 'license', overage: 'block' }]
-  const product = { productId, name: 'API', keyTypes: [{ name: 'Pro', meters }] }
-  expect((await first.send('POST', '/v1/products', product)).status).toBe(201)
-  const licenses = await Promise.all([first.mint(), first.mint()])
+  const killed = await startKilledServers(host, stores.environment, token, servers)
+  await makeProduct(client(killed.address, token), amountText(included))
+  const insistent = clientThat(killed.insist)
+  killed.kill()
+  const [raced] = await Promise.all([raceUses(insistent), runHistories(insistent)])
+  await killed.calm()
 
-  const racing = new AbortController()
-  const killing = (async () => {
-    for (let index = 0; !racing.signal.aborted; index = (index + 1) % servers) {
-      await sleep(1500)
-      await running[index]?.end('SIGKILL')
-      const port = ports[index]
-      if (port !== undefined) running[index] = await host.serve(stores.environment, { port })
-    }
-  })()
-  let lost = 0
-  const asked = Array.from({ length: uses }, (_, index) => ({
-    license: licenses[index % 2],
-    key: `use-${index}`,
-    // More in all than there is.
-    amount: amountText(BigInt(1 + ((index * 7919) % 1_000_000))),
-  }))
-  let next = 0
-  const answers = new Map<string, { allowed: boolean; amount: string; licenseId: string }>()
-  const work = async (): Promise<void> => {
-    for (let use = asked[next++]; use; use = asked[next++]) {
-      const { license, key, amount } = use
-      if (!license) throw new Error('no license')
-      const body = { license_key: license.licenseKey, product_id: productId, meter: 'calls', amount }
-      for (;;) {
-        const port = ports[Math.floor(Math.random() * servers)]
-        const isLost = Math.random() < 0.1
-        const answer = await consume(port ?? 0, token, { ...body, idempotency_key: key }).catch(
-          () => undefined,
-        )
-        if (answer && !isLost) {
-          answers.set(key, { allowed: answer.allowed, amount, licenseId: license.licenseId })
-          break
-        }
-        if (isLost) lost++
-        if (!answer) await sleep(50)
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: 32 }, work))
-  racing.abort()
-  await killing
-
-  expect(lost).toBeGreaterThan(uses / 20)
-  for (const { licenseId } of licenses) {
-    const own = [...answers].filter(([, answer]) => answer.licenseId === licenseId)
-    const allowed = own.filter(([, answer]) => answer.allowed)
-    const lines = await usesIn(stores, licenseId)
-    expect(lines.map(({ key }) => key).toSorted()).toStrictEqual(allowed.map(([key]) => key).toSorted())
+  expect(killed.lost()).toBeGreaterThan(uses / 20)
+  for (const { license, allowed, refused } of raced) {
+    const lines = await usesIn(stores, license.licenseId)
+    expect(lines.map(({ key }) => key).toSorted()).toStrictEqual([...allowed.keys()].toSorted())
     const used = sumOf(lines.map(({ amount }) => amountOf(amount)))
-    expect(used).toBe(sumOf(allowed.map(([, { amount }]) => amountOf(amount))))
-    expect(used).toBeLessThanOrEqual(amountOf(included))
-    const { body } = await client(running[0]?.address ?? '', token).send(
-      'GET',
-      `/v1/licenses/${licenseId}/meters`,
-    )
-    expect(body).toMatchObject({
-      meters: [{ used: amountText(used), remaining: amountText(amountOf(included) - used) }],
-    })
+    expect(used).toBe(sumOf(allowed.values()))
+    expect(used).toBeLessThanOrEqual(included)
+    // Otherwise the race proves less.
+    expect(refused).toBeGreaterThan(0)
+    const standing = await askedOf(insistent.send, license).standing()
+    expect(standing).toMatchObject({ used, remaining: included - used })
   }
-  // Otherwise nothing was refused, and the race proves less.
-  expect([...answers.values()].some(({ allowed }) => !allowed)).toBe(true)
   const found = await host.json(verification, ['projections', 'verify'], stores.environment)
   expect(found).toStrictEqual({ ...found, differences: [] })
 })
+
+/** Two licenses, whose uses are more than twice what there is. */
+async function raceUses(vendor: Client) {
+  const raced = (await Promise.all([vendor.mint(), vendor.mint()])).map((license) => ({
+    license,
+    allowed: new Map<string, bigint>(),
+    refused: 0,
+  }))
+  await atOnce(32, uses, async (index) => {
+    const of = raced[index % 2]
+    if (!of) throw new Error('no license')
+    const key = `use-${index}`
+    const amount = BigInt(1 + ((index * 7919) % 1_000_000))
+    const { allowed } = Answer.parse(
+      await consume(vendor.send, of.license, { amount: amountText(amount), key }),
+    )
+    if (allowed) of.allowed.set(key, amount)
+    else of.refused++
+  })
+  return raced
+}
+
+/** Each of a license of its own, compared with a model that only adds up, to the last digit. */
+async function runHistories(vendor: Client): Promise<void> {
+  const seed = Math.floor(Math.random() * 2 ** 31)
+  const random = fc.sample(steps, { numRuns: histories, seed })
+  await atOnce(8, histories, async (index) => {
+    const history = random[index] ?? []
+    await runHistory(askedOf(vendor.send, await vendor.mint()), history).catch((cause: unknown) => {
+      throw new Error(`history ${index} of seed ${seed}: ${JSON.stringify(history, asText)}`, { cause })
+    })
+  })
+}
 
 test('a server that is killed right after the append has counted, and the retry counts nothing more', async () => {
   const stores = await host.stores()
   const token = await createVendor(stores.environment)
   const [one, two] = await Promise.all([host.serve(stores.environment), host.serve(stores.environment)])
   const vendor = client(one.address, token)
-  const meters = [{ meter: 'calls', unit: 'calls', included: '100', period: 'license', overage: 'block' }]
-  await vendor.send('POST', '/v1/products', { productId, name: 'API', keyTypes: [{ name: 'Pro', meters }] })
+  await makeProduct(vendor, '100')
   const license = await vendor.mint()
   const db = createPool(stores.databaseUrl)
   closing.push(() => db.end())
   // The read models of both servers stand still: what was appended is in none of them.
   const holder = await db.connect()
   await holder.query('begin; lock table read_models.meters in exclusive mode')
-  const port = (server: { address: string }) => Number(new URL(server.address).port)
-  const body = {
-    ...{ license_key: license.licenseKey, product_id: productId, meter: 'calls', amount: '60' },
-    idempotency_key: 'once',
-  }
-  expect(await consume(port(one), token, body)).toMatchObject({ allowed: true, remaining: '40' })
+  const use = { amount: '60', key: 'once' }
+  const other = client(two.address, token)
+  const counted = { allowed: true, remaining: '40' }
+  expect(await consume(vendor.send, license, use)).toMatchObject(counted)
   await one.end('SIGKILL')
-  expect(await consume(port(two), token, body)).toMatchObject({ allowed: true, remaining: '40' })
-  expect(await consume(port(two), token, { ...body, idempotency_key: 'another' })).toMatchObject({
+  expect(await consume(other.send, license, use)).toMatchObject(counted)
+  expect(await consume(other.send, license, { ...use, key: 'another' })).toMatchObject({
     allowed: false,
     remaining: '40',
   })
@@ -134,16 +119,33 @@ test('a server that is killed right after the append has counted, and the retry 
   expect(await usesIn(stores, license.licenseId)).toMatchObject([{ key: 'once', amount: '60' }])
 })
 
-/** @throws for an answer that says nothing about the use: it is to be sent again */
-async function consume(port: number, token: string, body: object): Promise<z.infer<typeof Answer>> {
-  const response = await fetch(`http://localhost:${port}/v1/licenses/consume`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const answer: unknown = await response.json()
-  if (response.status !== 200) throw new Error(`${response.status} ${JSON.stringify(answer)}`)
-  return Answer.parse(answer)
+const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value)
+
+async function makeProduct(vendor: Client, amount: string): Promise<void> {
+  const meters = [{ meter: 'calls', unit: 'calls', included: amount, period: 'license', overage: 'block' }]
+  const product = { productId, name: 'API', keyTypes: [{ name: 'Pro', meters }] }
+  expect((await vendor.send('POST', '/v1/products', product)).status).toBe(201)
+}
+
+/** Works on numbers, so many at once. */
+async function atOnce(workers: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0
+  await Promise.all(
+    Array.from({ length: workers }, async () => {
+      for (let index = next++; index < count; index = next++) await work(index)
+    }),
+  )
+}
+
+async function consume(
+  send: Client['send'],
+  { licenseKey }: Pick<Minted, 'licenseKey'>,
+  { amount, key }: { amount: string; key: string },
+): Promise<Record<string, unknown>> {
+  const use = { license_key: licenseKey, product_id: productId, meter: 'calls', amount, idempotency_key: key }
+  const { status, body } = await send('POST', '/v1/licenses/consume', use)
+  if (status !== 200 && status !== 422) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body
 }
 
 async function usesIn({ eventstoreUrl }: Stores, licenseId: string) {

@@ -39,16 +39,21 @@ export async function createVendor(environment: Environment, tenantId = 'acme'):
   }
 }
 
+type Send = (method: string, path: string, body?: object) => Promise<Answer>
+
 /** The requests of a vendor's server. It never repeats a request: a broken connection is an error. */
-export function client(address: string, token: string) {
-  async function send(method: string, path: string, body?: object): Promise<Answer> {
+export const client = (address: string, token: string) =>
+  clientThat(async (method, path, body) => {
     const response = await fetch(address + path, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     })
     return { status: response.status, body: Body.parse(await response.json()) }
-  }
+  })
+
+/** The same of a server with a way of its own to send them. */
+export function clientThat(send: Send) {
   const runtime = (call: string, licenseKey: string, deviceId: string) =>
     send('POST', `/v1/licenses/${call}`, {
       product_id: productId,

@@ -83,7 +83,7 @@ const heaviestTable = ({ heaviest, meter, unit }: MeteredUse): Html =>
       ],
       rows: heaviest.map(({ licenseId, used, overage }): Content[] => [
         html`<a href=${`/dashboard/licenses/${licenseId}#metered-use`}><code>${licenseId}</code></a>`,
-        amountWords(amountText(used)),
+        html`<a href=${`/dashboard/licenses/${licenseId}/meters/${meter}`} aria-label=${`Lines of ${meter} of ${licenseId}`}>${amountWords(amountText(used))}</a>`,
         amountWords(amountText(overage)),
       ]),
     })}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Environment, freePort, type Host } from '../harness/process.ts'
+import { type Answer, client } from './vendor.ts'
+
+const livesMs = 1500
+const lostShare = 0.1
+
+/** Servers on the same stores, of which one after the other may be killed and started again. */
+export type KilledServers = {
+  address: string
+  /** Begins to kill them. */
+  kill(): void
+  /** Ends the killing; all of them run then. @returns how many were killed */
+  calm(): Promise<number>
+  /**
+   * Sends a request to any of them until one has answered it. A tenth of the answers is lost after the work, so a request has to be one that
+   * may be repeated.
+   */
+  insist(method: string, path: string, body?: object): Promise<Answer>
+  /** How many answers were lost so far. */
+  lost(): number
+}
+
+/** @param count how many run */
+export async function startKilledServers(
+  host: Host,
+  environment: Environment,
+  token: string,
+  count: number,
+): Promise<KilledServers> {
+  const ports = await Promise.all(Array.from({ length: count }, freePort))
+  const running = await Promise.all(ports.map((port) => host.serve(environment, { port })))
+  const clients = running.map(({ address }) => client(address, token))
+  const calmed = new AbortController()
+  let killing = Promise.resolve(0)
+  let lost = 0
+
+  async function killAll(): Promise<number> {
+    for (let kills = 0; ; kills++) {
+      await sleep(livesMs)
+      if (calmed.signal.aborted) return kills
+      const index = kills % count
+      await running[index]?.end('SIGKILL')
+      running[index] = await host.serve(environment, { port: ports[index] ?? 0 })
+    }
+  }
+
+  return {
+    address: running[0]?.address ?? '',
+    kill() {
+      killing = killAll()
+    },
+    calm() {
+      calmed.abort()
+      return killing
+    },
+    async insist(method, path, body) {
+      for (;;) {
+        const any = clients[Math.floor(Math.random() * count)]
+        const answer = await any?.send(method, path, body).catch(() => undefined)
+        if (answer === undefined || answer.status >= 500) await sleep(50)
+        else if (Math.random() < lostShare) lost++
+        else return answer
+      }
+    },
+    lost: () => lost,
+  }
+}
