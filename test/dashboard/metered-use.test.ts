@@ -58,7 +58,7 @@ test('the page of a license says what is used, left, held and beyond, and when i
   const words = wordsOf(page)
   expect(words).toContain('4,200.5 of 10,000 calls used , 100 held')
   expect(words).toContain('Left 5,699.5 calls Included 10,000 each month')
-  expect(words).toContain('Begins anew 1 Apr 2026, 00:00 UTC')
+  expect(words).toContain('Resets 1 Apr 2026, 00:00 UTC')
   expect(words).toContain(
     'At this rate used up on 9 Mar 2026 About 1,200 calls a day, the mean of the last 7 days',
   )

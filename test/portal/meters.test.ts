@@ -59,11 +59,13 @@ test('the page of a license shows its use in English and German, without technic
   for (const technical of ['meter', 'overage', 'credit', 'hold', 'UTC'])
     expect(words.toLowerCase()).not.toMatch(new RegExp(`\\b${technical}s?\\b`))
 
+  // cspell:disable -- German
   const german = wordsOf(await client.get(`${path}?language=de`))
   expect(german).toContain(
     '4.200,5 von 10.000 calls verbraucht Übrig 5.799,5 calls Beginnt neu am 1. April 2026',
   )
   expect(german).toContain('Bei gleichem Verbrauch Aufgebraucht am 6. März 2026')
+  // cspell:enable
 
   const stranger = await mint(api.ask, tenant.token, 'api', { email: 'bob@example.com', keyTypeId: 'none' })
   const bob = await portal.signedIn('bob@example.com')

@@ -56,7 +56,7 @@ function meterSheet(path: string, { meter, use, name, mayChange }: OneMeter): Ht
       ['Included', `${amountWords(meter.included)} ${perPeriod[meter.period]}`],
       meter.rolledOver !== '0' && ['Carried over', amountWords(meter.rolledOver)],
       meter.overage !== '0' && ['Beyond', amountWords(meter.overage)],
-      meter.resetsAt !== null && ['Begins anew', moment(meter.resetsAt)],
+      meter.resetsAt !== null && ['Resets', moment(meter.resetsAt)],
       meter.forecast !== null && ['At this rate', forecastWords(meter)],
     ])}
     ${meter.credits.length > 0 && creditsTable(path, meter, mayChange)}
@@ -101,7 +101,7 @@ function forecastWords({ forecast, resetsAt, unit }: LicenseMeter): Content {
   if (forecast === null) return null
   const mean = html`<span class="sub">About ${meanWords(forecast.perDay)} ${unit} a day, the mean of the last 7 days</span>`
   if (forecast.usedUpAt !== null) return html`<span>used up on ${dayOf(forecast.usedUpAt)}${mean}</span>`
-  return html`<span>${resetsAt === null ? 'lasts for more than ten years' : 'lasts until it begins anew'}${mean}</span>`
+  return html`<span>${resetsAt === null ? 'lasts for more than ten years' : 'lasts until it resets'}${mean}</span>`
 }
 
 const meanWords = (mean: string): string => Number(mean).toLocaleString('en', { maximumSignificantDigits: 3 })

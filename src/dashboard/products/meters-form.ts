@@ -83,7 +83,7 @@ const wrongIn: Readonly<Record<string, readonly [SlotField, string]>> = {
     'meterThresholds',
     'Enter up to ten different whole percentages from 1 to 1000, for example 80, 100.',
   ],
-  rollover: ['meterPeriod', 'A meter that never begins anew carries nothing over. Choose another period.'],
+  rollover: ['meterPeriod', 'A meter that never resets carries nothing over. Choose another period.'],
 }
 
 function problemsIn(slot: Slot, index: number, all: readonly Slot[]): [field: string, message: string][] {
@@ -160,7 +160,7 @@ function slotInputs(form: FilledForm, slot: number): Html {
       ${textField(form, {
         name: of('meterId'),
         label: 'Meter ID',
-        hint: 'As your app names it, for example api-calls. Under another ID, counting begins anew.',
+        hint: 'As your app names it, for example api-calls. Under another ID, counting starts from 0.',
         required: false,
         maxlength: 63,
       })}
@@ -180,7 +180,7 @@ function slotInputs(form: FilledForm, slot: number): Html {
       })}
       ${choiceField(form, {
         name: of('meterPeriod'),
-        label: 'Counting begins anew',
+        label: 'Resets',
         choices: periodKinds.map((kind) => [kind, periods[kind]] as const),
       })}
       ${choiceField(form, {
