@@ -1,3 +1,4 @@
+import { closesAt, endlessSince } from '../../src/domain/meters/closing.ts'
 import { type Line, linesOf } from '../../src/domain/meters/lines.ts'
 import { evolveMeter } from '../../src/domain/meters/meter.ts'
 import { type MeterText, meterOf, meterText, unusedText } from '../../src/domain/meters/text.ts'
@@ -5,6 +6,7 @@ import { evolveRecorded, type Recorded } from '../../src/domain/recorded.ts'
 import { defineDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { defineTable } from '../table.ts'
+import { noteIn, usageNotes, writesOfLicenses, writesOfOpened } from './notes.ts'
 import { meterDays, meterHours, writesOfUse } from './use.ts'
 
 const documents = defineDocuments(
@@ -18,7 +20,7 @@ const documents = defineDocuments(
   },
   {
     table: 'meters',
-    begun: ({ owner }) => owner ?? undefined,
+    begun: (state: MeterText) => (state.owner ? { ...state, ...state.owner } : undefined),
     columns: {
       tenantId: 'text not null',
       productId: 'text not null',
@@ -26,7 +28,19 @@ const documents = defineDocuments(
       meter: 'text not null',
       unit: 'text not null',
     },
-    indexes: { meters_of_license: '(license_id, meter)', meters_of_product: '(tenant_id, product_id)' },
+    computed: {
+      closesAt: ['timestamptz', (state) => closesAt(meterOf(state))],
+      endlessSince: ['timestamptz', (state) => endlessSince(meterOf(state))],
+      // When its license was last renewed. See writesOfRenewals.
+      renewedAt: ['timestamptz', () => null],
+    },
+    merged: { renewedAt: 'greatest' },
+    indexes: {
+      meters_of_license: '(license_id, meter)',
+      meters_of_product: '(tenant_id, product_id)',
+      meters_to_close: '(closes_at) where closes_at is not null',
+      meters_renewed: '(renewed_at) where renewed_at > endless_since',
+    },
     fillFactor: 70,
   },
 )
@@ -77,12 +91,19 @@ export const meterLines = defineTable<LineFields>(
 
 export const metersProjector: Projector = {
   name: 'meters',
-  tables: [documents, meterLines, meterHours, meterDays],
+  tables: [documents, meterLines, meterHours, meterDays, usageNotes],
   async apply(db, entries) {
     const changed = await documents.changed(db, entries)
-    return changed.length === 0
-      ? []
-      : [...documents.write(changed), ...meterLines.write(entries.flatMap(rowsOf)), ...writesOfUse(entries)]
+    if (changed.length === 0) return writesOfLicenses(entries)
+    const owners = new Map(changed.map(({ stream, state }) => [stream, state.owner]))
+    return [
+      ...documents.write(changed),
+      ...meterLines.write(entries.flatMap(rowsOf)),
+      ...writesOfUse(entries),
+      ...writesOfOpened(entries),
+      ...usageNotes.write(entries.flatMap((entry) => noteIn(owners, entry))),
+      ...writesOfLicenses(entries),
+    ]
   },
 }
 

@@ -14,6 +14,7 @@ import { resumeErasures } from '../reactions/erasures.ts'
 import { recordExpiries } from '../reactions/expiries.ts'
 import { noticeExpiries } from '../reactions/expiring.ts'
 import { destroyLeftKeys, settleKeptKeys } from '../reactions/kept-keys.ts'
+import { closeMeterPeriods, tellOfMeters } from '../reactions/meters.ts'
 import { indexPeople } from '../reactions/people-index.ts'
 import { runPollers } from '../reactions/poller.ts'
 import type { Failure } from '../reactions/process-manager.ts'
@@ -49,6 +50,7 @@ export function startProcesses(
     createTestPurchaseDriver(ports, sendOverHttp(baseUrl)),
   )
   const scheduling = scheduleDeliveries(ports, logged('delivery.not_scheduled', 'license'))
+  const telling = tellOfMeters(ports, logged('meter.not_told', 'license'))
   const processes = [
     scheduling,
     destroySpentKeys(ports, logged('delivery.key_not_destroyed', 'license')),
@@ -59,6 +61,8 @@ export function startProcesses(
     destroyLeftKeys(ports, logged('product.kept_keys_not_destroyed', 'product')),
     recordExpiries(ports, { onFailure: logged('license.expiry_not_recorded', 'license') }),
     noticeExpiries(ports, { onFailure: logged('license.expiry_not_noticed', 'license') }),
+    telling,
+    closeMeterPeriods(ports, logged('meter.period_not_closed', 'meter')),
     recordSeatEnds(ports, { onFailure: logged('license.seat_end_not_recorded', 'license') }),
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
@@ -79,6 +83,7 @@ export function startProcesses(
   const onEntry = (entry: LogEntry) => {
     activity.onEntry()
     scheduling.onEntry(entry)
+    telling.onEntry(entry)
   }
   return { onEntry, finished }
 }

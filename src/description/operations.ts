@@ -87,6 +87,10 @@ export const operations = {
         help: 'When the holder of a license is told by mail that it expires; null turns these mails off',
         nullable: true,
       },
+      usageNotice: {
+        kind: 'flag',
+        help: 'Whether the holder of a license gets an email at the thresholds of its meters. Absent means not',
+      },
       customerSeatFrees: {
         kind: 'number',
         help: 'How many seats a customer may free in the portal within 30 days; absent means 3',
@@ -169,6 +173,10 @@ export const operations = {
         kind: 'json',
         help: 'When the holder of a license is told by mail that it expires; null turns these mails off',
         nullable: true,
+      },
+      usageNotice: {
+        kind: 'flag',
+        help: 'Whether the holder of a license gets an email at the thresholds of its meters. Absent means not',
       },
       customerSeatFrees: {
         kind: 'number',
@@ -1103,7 +1111,7 @@ export const operations = {
       call: {
         kind: 'text',
         help: 'Only refusals of this call',
-        choices: ['activate', 'validate', 'heartbeat'],
+        choices: ['activate', 'validate', 'heartbeat', 'consume', 'hold'],
       },
       reason: { kind: 'text', help: 'Only refusals with this reason' },
     },
@@ -1151,7 +1159,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted, usage.threshold, usage.period_closed at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -1171,7 +1179,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted, usage.threshold, usage.period_closed when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -1251,6 +1259,8 @@ export const operations = {
           'license.renewal_failed',
           'license.relay_forked',
           'license.seats_exhausted',
+          'usage.threshold',
+          'usage.period_closed',
         ],
       },
     },
@@ -1292,6 +1302,8 @@ export const operations = {
           'license.renewal_failed',
           'license.relay_forked',
           'license.seats_exhausted',
+          'usage.threshold',
+          'usage.period_closed',
         ],
       },
       endpoint: { kind: 'text', help: 'Only deliveries to the webhook endpoint with this id' },

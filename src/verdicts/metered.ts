@@ -15,7 +15,12 @@ type MeteredCall = {
 }
 
 /** The verdict on a license, and its meter: undefined where the license may use none now, or its key type has no such meter. */
-type MeteredVerdict = { verdict: Verdict; metered: MeterOfLicense | undefined }
+type MeteredVerdict = {
+  verdict: Verdict
+  metered: MeterOfLicense | undefined
+  /** undefined where no license has the key. */
+  licenseId: string | undefined
+}
 
 /**
  * Whether the license of a key may use a meter now: only an active one may, also in its grace, on a device with a seat if one is named.
@@ -27,14 +32,15 @@ export async function verdictOnMeter(
   now: string,
 ): Promise<MeteredVerdict> {
   const key = readKey(licenseKey)
-  if (key === undefined) return { verdict: unknownKey(now), metered: undefined }
+  if (key === undefined) return { verdict: unknownKey(now), metered: undefined, licenseId: undefined }
   const hashes = await ports.keyHashing.hashesOf(tenantId, key)
   const { result, metering } = await ports.findMetered({
     ...{ tenantId, productId, deviceId, instanceId },
     ...hashes,
   })
   const verdict = verdictOn(result, deviceId !== null || instanceId !== null, now)
-  return { verdict, metered: activeMeter(verdict, metering, meter) }
+  const licenseId = 'licenseId' in result ? result.licenseId : undefined
+  return { verdict, metered: activeMeter(verdict, metering, meter), licenseId }
 }
 
 const activeMeter = ({ status }: Verdict, metering: Metering | undefined, meter: string) =>

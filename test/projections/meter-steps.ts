@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { findMeters } from '../../projections/meters/queries.ts'
 import {
   addCredit,
+  closePeriods,
   commitHold,
   consume,
   correctUse,
@@ -10,12 +11,22 @@ import {
   releaseHold,
   withdrawCredit,
 } from '../../src/commands/meters/meters.ts'
+import { tellUsage } from '../../src/commands/meters/tell.ts'
 import { MeterTerms } from '../../src/domain/meters/terms.ts'
 import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 /** Something is counted under the meter of a license. */
 export type MeterStep = {
-  do: 'consume' | 'hold' | 'commit' | 'release' | 'add credit' | 'withdraw credit' | 'correct use'
+  do:
+    | 'consume'
+    | 'hold'
+    | 'commit'
+    | 'release'
+    | 'add credit'
+    | 'withdraw credit'
+    | 'correct use'
+    | 'close periods'
+    | 'tell'
   license: number
   amount: number
 }
@@ -28,6 +39,8 @@ const meterSteps = [
   'add credit',
   'withdraw credit',
   'correct use',
+  'close periods',
+  'tell',
 ] as const satisfies MeterStep['do'][]
 
 export const anyMeterStep: fc.Arbitrary<MeterStep> = fc.record({
@@ -68,6 +81,10 @@ export function meterStepRunner({ ports, clock, db }: TestLedger, tenantId: stri
         return withdrawCredit(ports, meter, { creditId, reason: 'because' }, origin)
       case 'correct use':
         return correctUse(ports, meter, { ...keyed, amount: 1_000_000n, reason: 'because' }, origin)
+      case 'close periods':
+        return closePeriods(ports, { tenantId, licenseId, meter: 'calls' }, origin)
+      case 'tell':
+        return tellUsage(ports, licenseId)
     }
   }
 }
@@ -92,4 +109,8 @@ export const everyMeterStep: readonly MeterStep[] = [
   { do: 'release', license: 0, amount: 1 },
   { do: 'correct use', license: 0, amount: 1 },
   { do: 'withdraw credit', license: 0, amount: 1 },
+  { do: 'tell', license: 0, amount: 1 },
+  // What is not told yet stays in the read model.
+  { do: 'add credit', license: 0, amount: 50 },
+  { do: 'close periods', license: 0, amount: 1 },
 ]

@@ -263,6 +263,8 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'add credit':
       case 'withdraw credit':
       case 'correct use':
+      case 'close periods':
+      case 'tell':
         return runMeterStep(step, id)
       case 'certify relay':
       case 'release relay':

@@ -335,10 +335,15 @@ create table meters (
   license_id text not null,
   meter text not null,
   unit text not null,
+  closes_at timestamptz,
+  endless_since timestamptz,
+  renewed_at timestamptz,
   primary key (stream)
 ) with (fillfactor = 70);
 create index meters_of_license on meters (license_id, meter);
 create index meters_of_product on meters (tenant_id, product_id);
+create index meters_to_close on meters (closes_at) where closes_at is not null;
+create index meters_renewed on meters (renewed_at) where renewed_at > endless_since;
 
 create table meter_lines (
   stream text not null,
@@ -376,6 +381,24 @@ create table meter_days (
   overage numeric not null,
   primary key (stream, at)
 ) with (fillfactor = 70);
+
+create table usage_notes (
+  stream text not null,
+  revision int not null,
+  tenant_id text not null,
+  license_id text not null,
+  meter text not null,
+  unit text not null,
+  event json not null,
+  event_id uuid not null,
+  request_id text not null,
+  correlation_id text not null,
+  actor text not null,
+  position bigint not null,
+  primary key (stream, revision)
+);
+create index usage_notes_by_age on usage_notes (position);
+create index usage_notes_of_license on usage_notes (license_id, position);
 
 create table deliveries (
   stream text not null,

@@ -15,6 +15,7 @@ import { Problem } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
+import { recordRefusedUse } from '../../usage/refusals.ts'
 import { reasonOfNoMeter, verdictOnMeter } from '../../verdicts/metered.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
@@ -42,7 +43,7 @@ const consumeOut = z.object({
 /** An app counts what it uses under a meter of its license. */
 export function consumeRoute(
   app: ZodApp,
-  ports: Ports<'counting' | 'findMetered' | 'keyHashing' | 'now'>,
+  ports: Ports<'counting' | 'findMetered' | 'keyHashing' | 'now' | 'refusals'>,
 ): void {
   answerPreflight(app, path)
   app.post(
@@ -70,7 +71,12 @@ export function consumeRoute(
       const { license_key: licenseKey, instance_id: instanceId, meter } = request.body
       const usedAt = usedAtFrom(request.body.used_at, ports.now())
       const question = { tenantId, productId, licenseKey, meter, deviceId: null, instanceId }
-      const { verdict, metered } = await verdictOnMeter(ports, question, momentOf(ports))
+      const { verdict, metered, licenseId } = await verdictOnMeter(ports, question, momentOf(ports))
+      const refused = (why: string) => {
+        const call = { tenantId, productId, call: 'consume', interface: 'client' } as const
+        recordRefusedUse(ports, call, { licenseId, licenseKey, deviceId: null }, why)
+      }
+      if (!metered) refused(reasonOfNoMeter(verdict))
       if (verdict.status === 'not_found') throw noSuchLicense()
       const reason = reasonOfNoMeter(verdict)
       if (!metered && reason !== 'no_such_meter') {
@@ -80,6 +86,7 @@ export function consumeRoute(
       if (!metered) return { allowed: false, reason: 'no_such_meter' as const, ...nothingLeft(meter) }
       const use = { ...keyedFrom(request.body), usedAt }
       const used = await consume(ports, metered, use, clientOriginOf(request))
+      if (!used.allowed) refused('meter_exhausted')
       return {
         allowed: used.allowed,
         ...(!used.allowed && { reason: 'meter_exhausted' as const }),

@@ -1,10 +1,10 @@
-import type { Metering } from '../../../projections/meters/licenses.ts'
+import { findMetering, type Metering } from '../../../projections/meters/licenses.ts'
 import { type Amount, amountText } from '../../domain/meters/amount.ts'
+import { presentPeriod } from '../../domain/meters/closing.ts'
 import { type MeterCommand, standing, type UseAnswer } from '../../domain/meters/decide.ts'
 import type { Allowance } from '../../domain/meters/free.ts'
 import type { LineKind } from '../../domain/meters/lines.ts'
 import type { MeterOwner } from '../../domain/meters/meter.ts'
-import { periodAt } from '../../domain/meters/period.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { meterKey } from '../../domain/streams.ts'
 import { isSlug } from '../../domain/values.ts'
@@ -69,7 +69,7 @@ export async function placeHold(
       ...{ type: 'PlaceHold', holdId, key, amount, endsAt: endOf(at), owner, allowance, at },
     })),
   )
-  const period = line?.period ?? periodAt(allowance.terms.period, at, allowance.moments)
+  const period = line?.period ?? presentPeriod(meter, allowance, at)
   const { subjectId = null, endsAt = null } = line ?? {}
   const hold = subjectId !== null && endsAt !== null ? { holdId: subjectId, endsAt } : null
   return { ...standing(meter, period, allowance, at), hold }
@@ -89,14 +89,41 @@ function streamIdOf(holdId: string): string {
  *   LedgerUnavailable
  */
 export async function commitHold(
-  { counting }: Ports<'counting'>,
+  { counting, db }: Ports<'counting' | 'db'>,
   { tenantId, holdId, amount }: { tenantId: string; holdId: string; amount: Amount },
   origin: Origin,
 ): Promise<void> {
   const id = streamIdOf(holdId)
   const adds = { kind: 'commit', key: holdId, amount } as const
-  const command = (at: string): MeterCommand => ({ type: 'CommitHold', holdId, amount, at })
+  const allowance = await allowanceOf(db, tenantId, id)
+  const command = (at: string): MeterCommand => ({ type: 'CommitHold', holdId, amount, allowance, at })
   await counting.count({ id, tenantId, adds, command, ...from(origin) })
+}
+
+/** What a meter of a license allows now; undefined where its key type has no such meter any more. */
+async function allowanceOf(
+  db: Ports<'db'>['db'],
+  tenantId: string,
+  id: string,
+): Promise<Allowance | undefined> {
+  const [licenseId = '', meter = ''] = id.split('.')
+  const metering = await findMetering(db, tenantId, licenseId)
+  return metering && meterOfLicense(metering, meter)?.allowance
+}
+
+/**
+ * Closes the periods of a meter in which nothing more can count. Repeating it changes nothing. It waits until reads show it.
+ * @throws LedgerUnavailable
+ */
+export async function closePeriods(
+  ports: Waiting & Ports<'db'>,
+  { tenantId, licenseId, meter }: Pick<MeterOwner, 'tenantId' | 'licenseId' | 'meter'>,
+  origin: Origin,
+): Promise<void> {
+  const id = meterKey(licenseId, meter)
+  const allowance = await allowanceOf(ports.db, tenantId, id)
+  const command = (at: string): MeterCommand => ({ type: 'ClosePeriods', allowance, at })
+  await counted(ports, { id, tenantId, adds: undefined, command, ...from(origin) })
 }
 
 /** Frees what a hold keeps. Repeating it changes nothing. @throws Refusal `hold_not_found` under a meter that was never used; LedgerUnavailable */
@@ -120,7 +147,7 @@ type Waiting = Ports<'counting' | 'ledger' | 'untilVisible'>
  */
 export async function addCredit(
   ports: Waiting & Ports<'newId'>,
-  { owner }: MeterOfLicense,
+  { owner, allowance }: MeterOfLicense,
   { key, amount, endsAt, order }: Keyed & { endsAt: string | null; order: string | null },
   origin: Origin,
 ): Promise<{ creditId: string; amount: string; endsAt: string | null }> {
@@ -128,7 +155,7 @@ export async function addCredit(
   const line = await counted(
     ports,
     requestOf(owner, 'credit', { key, amount }, origin, (at) => ({
-      ...{ type: 'AddCredit', creditId, key, amount, endsAt, order, owner, at },
+      ...{ type: 'AddCredit', creditId, key, amount, endsAt, order, owner, allowance, at },
     })),
   )
   if (!line || line.subjectId === null) throw new Error('a credit was neither added nor refused')
@@ -159,12 +186,12 @@ export async function correctUse(
  */
 export async function withdrawCredit(
   ports: Waiting,
-  { owner }: MeterOfLicense,
+  { owner, allowance }: MeterOfLicense,
   { creditId, reason }: { creditId: string; reason: string },
   origin: Origin,
 ): Promise<void> {
   const { tenantId, licenseId, meter } = owner
-  const command = (at: string): MeterCommand => ({ type: 'WithdrawCredit', creditId, reason, at })
+  const command = (at: string): MeterCommand => ({ type: 'WithdrawCredit', creditId, reason, allowance, at })
   const id = meterKey(licenseId, meter)
   await counted(ports, { id, tenantId, adds: undefined, command, ...from(origin) })
 }

@@ -38,6 +38,7 @@ const settingsFields = {
   trialDurationDays: optionalWhole(0, 3650),
   keyRecovery: checked,
   expiringDays,
+  usageNotice: checked,
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
   customerFiles: checked,
@@ -116,6 +117,7 @@ export const settingsOf = (form: SettingsTyped) => ({
 export const customerRules = (form: {
   customerSeatFrees: number | null
   expiringDays: readonly number[]
+  usageNotice: boolean
   customerKeyReplacement: boolean
   customerFiles: boolean
   showSeatHolders: boolean
@@ -124,6 +126,7 @@ export const customerRules = (form: {
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
   expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
+  usageNotice: form.usageNotice || undefined,
   customerFiles: form.customerFiles || undefined,
   showSeatHolders: form.showSeatHolders || undefined,
   leaseHolder: form.leaseHolder || undefined,
@@ -155,6 +158,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     customerSeatFrees: settings.customerSeatFrees === undefined ? '' : String(settings.customerSeatFrees),
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
     expiringDays: settings.expiringNotice?.days.join(', ') ?? '',
+    usageNotice: settings.usageNotice ? 'on' : '',
     customerFiles: settings.customerFiles ? 'on' : '',
     showSeatHolders: settings.showSeatHolders ? 'on' : '',
     leaseHolder: settings.leaseHolder ? 'on' : '',

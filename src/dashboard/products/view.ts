@@ -117,6 +117,7 @@ export function productView(
         ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
         ['Paid in full', paidInFullWords[settings.onPaidInFull ?? 'by_key_type']],
         ['Emails about the expiry', noticeWords(settings)],
+        ['Emails about metered use', settings.usageNotice ? 'at the thresholds' : 'off'],
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
         [
           'In the portal',

@@ -14,6 +14,9 @@ export const AmountText = z
   .string()
   .regex(form, 'must be a decimal number as a string, with up to 12 digits before the point and 6 after it')
 
+/** A sum of any number of those. */
+export const SumText = z.string().regex(/^(?:0|[1-9]\d{0,29})(?:\.\d{1,6})?$/)
+
 /** @param text of the form of {@link AmountText}, or that with a minus */
 export function amountOf(text: string): Amount {
   if (text.startsWith('-')) return -amountOf(text.slice(1))

@@ -1,11 +1,13 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import { type Amount, amountOf, amountText, least } from './amount.ts'
+import { closed, isClosed, presentPeriod } from './closing.ts'
 import type { MeterEvent } from './events.ts'
 import { type Allowance, freeIn, remainingOf, usedIn } from './free.ts'
 import { evolveMeter, hasEnded, type Meter, type MeterOwner, unusedMeter } from './meter.ts'
 import { openUntil, type Period, periodAt } from './period.ts'
 import { firstOf, type Shares, sharesText, taken, totalOf } from './shares.ts'
+import { newlyReached, rearmed } from './thresholds.ts'
 
 /** A use that is to be counted, under a key that was not counted before. */
 type Use = {
@@ -20,7 +22,8 @@ type Told = { owner: MeterOwner; allowance: Allowance; at: string }
 export type MeterCommand =
   | ({ type: 'Consume'; uses: readonly Use[] } & Told)
   | ({ type: 'PlaceHold'; holdId: string; key: string; amount: Amount; endsAt: string } & Told)
-  | { type: 'CommitHold'; holdId: string; amount: Amount; at: string }
+  /** @param allowance undefined where the key type has no such meter any more */
+  | { type: 'CommitHold'; holdId: string; amount: Amount; allowance: Allowance | undefined; at: string }
   | { type: 'ReleaseHold'; holdId: string; at: string }
   | ({
       type: 'AddCredit'
@@ -29,9 +32,11 @@ export type MeterCommand =
       amount: Amount
       endsAt: string | null
       order: string | null
-    } & Omit<Told, 'allowance'>)
-  | { type: 'WithdrawCredit'; creditId: string; reason: string; at: string }
+    } & Told)
+  | ({ type: 'WithdrawCredit'; creditId: string; reason: string } & Omit<Told, 'owner'>)
   | ({ type: 'CorrectUse'; key: string; amount: Amount; reason: string } & Told)
+  /** @param allowance undefined where the key type has no such meter any more */
+  | { type: 'ClosePeriods'; allowance: Allowance | undefined; at: string }
 
 /**
  * What is counted under a meter. A use or a hold for which there is not enough is left out; everything else is refused.
@@ -43,9 +48,13 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
   switch (command.type) {
     case 'Consume': {
       const { entries } = judged(meter, command)
-      return entries.length === 0
-        ? []
-        : [...opened(meter, command), { type: 'UsesRecorded', data: { uses: entries, at } }]
+      if (entries.length === 0) return []
+      const recorded: MeterEvent = { type: 'UsesRecorded', data: { uses: entries, at } }
+      const periods = new Map(entries.map(({ period }) => [period.startsAt, period]))
+      return [
+        ...opened(meter, command),
+        ...announced(meter, [recorded], [...periods.values()], command.allowance),
+      ]
     }
     case 'PlaceHold': {
       const placed = meter.holds.has(command.holdId) ? undefined : held(meter, command)
@@ -58,7 +67,8 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
       const { holdId, amount } = command
       const from = sharesText(firstOf(hold.from, amount))
       const { period } = hold
-      return [{ type: 'HoldCommitted', data: { holdId, amount: amountText(amount), from, period, at } }]
+      const data = { holdId, amount: amountText(amount), from, period, at }
+      return announced(meter, [{ type: 'HoldCommitted', data }], [period], command.allowance)
     }
     case 'ReleaseHold': {
       const { holdId } = command
@@ -69,16 +79,45 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
       if (meter.credits.has(creditId)) return []
       if (endsAt !== null && endsAt <= at) throw new Refusal('credit_ends_in_the_past')
       const data = { creditId, key, amount: amountText(amount), endsAt, order, at }
-      return [...opened(meter, command), { type: 'CreditAdded', data }]
+      return [...opened(meter, command), ...followed(meter, { type: 'CreditAdded', data }, command, rearmed)]
     }
     case 'WithdrawCredit': {
       const { creditId, reason } = command
       if (!meter.credits.has(creditId)) throw new Refusal('credit_not_found')
-      return [{ type: 'CreditWithdrawn', data: { creditId, reason, at } }]
+      const withdrawn: MeterEvent = { type: 'CreditWithdrawn', data: { creditId, reason, at } }
+      return followed(meter, withdrawn, command, newlyReached)
     }
     case 'CorrectUse':
-      return [corrected(meter, command)]
+      return followed(meter, corrected(meter, command), command, rearmed)
+    case 'ClosePeriods':
+      return closed(meter, command.allowance, at)
   }
+}
+
+/** Events by which something counts in periods, with the thresholds that they reach there. */
+function announced(
+  meter: Meter,
+  events: MeterEvent[],
+  periods: readonly Period[],
+  allowance: Allowance | undefined,
+): MeterEvent[] {
+  const at = events[0]?.data.at
+  if (!allowance || at === undefined) return events
+  // Something else may have changed the share since: the end of a credit, or another key type.
+  const before = periods.flatMap((period) => rearmed(meter, period, allowance, at))
+  const after = [...before, ...events].reduce(evolveMeter, meter)
+  return [...before, ...events, ...periods.flatMap((period) => newlyReached(after, period, allowance, at))]
+}
+
+/** An event with what follows from it for the present period. */
+function followed(
+  meter: Meter,
+  event: MeterEvent,
+  { allowance, at }: Omit<Told, 'owner'>,
+  following: typeof rearmed,
+): MeterEvent[] {
+  const after = evolveMeter(meter, event)
+  return [event, ...following(after, presentPeriod(after, allowance, at), allowance, at)]
 }
 
 export const meters: Decider<Meter, MeterCommand, 'meter'> = {
@@ -151,14 +190,14 @@ type Place = { period: Period; from: Shares | undefined; late: boolean }
 
 /** A late use counts in its own period while that is open and has room, else in the present one. */
 function placeOf(meter: Meter, { amount, usedAt }: Use, allowance: Allowance, at: string): Place {
-  const { terms, moments } = allowance
-  const present = periodAt(terms.period, at, moments)
+  const { moments } = allowance
+  const present = presentPeriod(meter, allowance, at)
   const from = (period: Period) => taken(amount, freeIn(meter, period, allowance, at))
   if (usedAt === undefined || usedAt >= present.startsAt)
     return { period: present, from: from(present), late: false }
   const own = usedAt < moments.issuedAt ? undefined : ownPeriod(allowance, usedAt)
   const until = own && openUntil(own)
-  const ofOwn = own && until && at < until ? from(own) : undefined
+  const ofOwn = own && until && at < until && !isClosed(meter, own) ? from(own) : undefined
   return own && ofOwn
     ? { period: own, from: ofOwn, late: false }
     : { period: present, from: from(present), late: true }
@@ -174,7 +213,7 @@ const includedOf = ({ terms: { included } }: Allowance): string => amountText(am
 
 function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }>): MeterEvent | undefined {
   const { holdId, key, amount, endsAt, allowance, at } = command
-  const period = periodAt(allowance.terms.period, at, allowance.moments)
+  const period = presentPeriod(meter, allowance, at)
   const from = taken(amount, freeIn(meter, period, allowance, at))
   if (!from) return undefined
   const included = includedOf(allowance)
@@ -194,7 +233,7 @@ function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }
 /** What is given back comes first out of what was beyond the period, and last out of what rolled over. */
 function corrected(meter: Meter, command: Extract<MeterCommand, { type: 'CorrectUse' }>): MeterEvent {
   const { key, amount, reason, allowance, at } = command
-  const period = periodAt(allowance.terms.period, at, allowance.moments)
+  const period = presentPeriod(meter, allowance, at)
   const used = usedIn(meter, period.startsAt)
   if (amount > totalOf(used)) throw new Refusal('correction_too_large')
   let left = amount

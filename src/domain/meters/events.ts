@@ -1,12 +1,20 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
-import { AmountText } from './amount.ts'
+import { AmountText, SumText } from './amount.ts'
 
 const Shares = z.strictObject({
   rolledOver: AmountText.optional(),
   included: AmountText.optional(),
   credits: z.record(z.string(), AmountText).optional(),
   overage: AmountText.optional(),
+})
+
+/** What was taken from where in a whole period. */
+const ShareSums = z.strictObject({
+  rolledOver: SumText.optional(),
+  included: SumText.optional(),
+  credits: z.record(z.string(), SumText).optional(),
+  overage: SumText.optional(),
 })
 
 const Period = z.strictObject({ startsAt: Moment, endsAt: Moment.nullable() })
@@ -100,6 +108,39 @@ export const MeterEvent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('CreditWithdrawn'),
     data: z.strictObject({ creditId: z.string().min(1), reason: z.string().min(1), at: Moment }),
+  }),
+  /** So much of what a period has is used, see `thresholds.ts`: recorded with what brought it there. */
+  z.strictObject({
+    type: z.literal('ThresholdReached'),
+    data: z.strictObject({
+      percent: z.int().min(1),
+      /** A full amount beyond what there is, and no threshold of the key type. */
+      further: z.literal(true).optional(),
+      used: SumText,
+      /** What is left, without what would be beyond it. */
+      remaining: SumText,
+      overage: SumText,
+      period: Period,
+      at: Moment,
+    }),
+  }),
+  /** The thresholds above this percentage, which had been reached, can be reached again. */
+  z.strictObject({
+    type: z.literal('ThresholdsRearmed'),
+    data: z.strictObject({ percent: z.int().min(0), period: Period, at: Moment }),
+  }),
+  /** Nothing more counts in the period. */
+  z.strictObject({
+    type: z.literal('PeriodClosed'),
+    data: z.strictObject({
+      period: Period,
+      /** When it ended: of one by purchase, when the next one began. */
+      endedAt: Moment,
+      used: SumText,
+      /** What of it came from where. */
+      from: ShareSums,
+      at: Moment,
+    }),
   }),
 ])
 export type MeterEvent = z.infer<typeof MeterEvent>

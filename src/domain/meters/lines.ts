@@ -36,11 +36,14 @@ const nothing = {
   note: null,
 }
 
-/** The lines that an event adds. What opens a meter, or frees a hold, adds none. */
+/** The lines that an event adds. What opens a meter, frees a hold, or tells how a period stands, adds none. */
 export function linesOf(event: MeterEvent): Line[] {
   switch (event.type) {
     case 'MeterOpened':
     case 'HoldReleased':
+    case 'ThresholdReached':
+    case 'ThresholdsRearmed':
+    case 'PeriodClosed':
       return []
     case 'UsesRecorded': {
       const { uses, at } = event.data

@@ -1,6 +1,6 @@
 import { type Amount, amountOf } from './amount.ts'
 import type { MeterEvent } from './events.ts'
-import { openUntil, type Period } from './period.ts'
+import type { Period } from './period.ts'
 import { minus, noShares, plus, type Shares, sharesOf } from './shares.ts'
 
 /** A period in which something was counted. */
@@ -8,6 +8,12 @@ type UsedPeriod = Period & {
   used: Shares
   /** How much it included when something was last counted in it. */
   included: Amount
+  /** The thresholds that it has reached, in percent. */
+  reached: readonly number[]
+  /** The last full amount beyond what there is that it has reached, in percent; 0 for none. */
+  reachedFurther: number
+  /** Whether nothing more counts in it. */
+  isClosed: boolean
 }
 
 export type Credit = { left: Amount; endsAt: string | null }
@@ -24,19 +30,34 @@ export type MeterOwner = {
   unit: string
 }
 
+type ClosedPeriods = {
+  /** Every period that ended by then is closed; null before the first. */
+  through: string | null
+  /** Of the last closed period without an end of its own: every such period that began no later is closed. */
+  endless: { startsAt: string; endedAt: string } | null
+}
+
 /** What one license has used under one meter. */
 export type Meter = {
   /** null before anything was counted. */
   owner: MeterOwner | null
-  /** Those in which uses can still be counted, and the one before the last: what it leaves over rolls on. The oldest first. */
+  /** Those that are not closed, and the one before the last: what it leaves over rolls on. The oldest first. */
   periods: readonly UsedPeriod[]
+  /** What is closed. */
+  closed: ClosedPeriods
   /** By id; those that have ended or are spent are left out. */
   credits: ReadonlyMap<string, Credit>
   /** By id; one that has ended holds nothing, and is left out with the next event. */
   holds: ReadonlyMap<string, Hold>
 }
 
-export const unusedMeter: Meter = { owner: null, periods: [], credits: new Map(), holds: new Map() }
+export const unusedMeter: Meter = {
+  owner: null,
+  periods: [],
+  closed: { through: null, endless: null },
+  credits: new Map(),
+  holds: new Map(),
+}
 
 /** Never refuses: what is recorded has happened. */
 export function evolveMeter(meter: Meter, event: MeterEvent): Meter {
@@ -76,14 +97,52 @@ export function evolveMeter(meter: Meter, event: MeterEvent): Meter {
       credits.delete(event.data.creditId)
       return { ...kept, credits }
     }
+    case 'ThresholdReached': {
+      const { percent, further } = event.data
+      return changed(kept, event.data.period, ({ reached, reachedFurther }) =>
+        further ? { reachedFurther: percent } : { reached: [...reached, percent], reachedFurther },
+      )
+    }
+    case 'ThresholdsRearmed': {
+      const { percent } = event.data
+      const full = percent - (percent % 100)
+      return changed(kept, event.data.period, ({ reached, reachedFurther }) => ({
+        reached: reached.filter((each) => each <= percent),
+        reachedFurther: full < 200 ? 0 : Math.min(reachedFurther, full),
+      }))
+    }
+    case 'PeriodClosed': {
+      const { period, endedAt } = event.data
+      return {
+        ...changed(kept, period, () => ({ isClosed: true })),
+        closed: withClosed(kept, period, endedAt),
+      }
+    }
   }
+}
+
+function changed(
+  meter: Meter,
+  { startsAt }: Period,
+  change: (before: UsedPeriod) => Partial<UsedPeriod>,
+): Meter {
+  const before = meter.periods.find((period) => period.startsAt === startsAt)
+  return before ? withPeriod(meter, { ...before, ...change(before) }) : meter
+}
+
+function withClosed({ closed }: Meter, { startsAt, endsAt }: Period, endedAt: string): ClosedPeriods {
+  const { through, endless } = closed
+  if (endsAt === null)
+    return endless && endless.startsAt > startsAt ? closed : { through, endless: { startsAt, endedAt } }
+  return { through: through !== null && through > endsAt ? through : endsAt, endless }
 }
 
 /** An amount is counted in a period; what it takes from credits is gone from them. */
 function counted(meter: Meter, { startsAt, endsAt }: Period, from: Shares, included: Amount): Meter {
   const before = meter.periods.find((period) => period.startsAt === startsAt)
   const used = plus(before?.used ?? noShares, from)
-  return withCredits(withPeriod(meter, { startsAt, endsAt, used, included }), from.credits, -1n)
+  const kept = before ?? { reached: [], reachedFurther: 0, isClosed: false }
+  return withCredits(withPeriod(meter, { ...kept, startsAt, endsAt, used, included }), from.credits, -1n)
 }
 
 function givenBack(meter: Meter, { startsAt }: Period, to: Shares): Meter {
@@ -121,10 +180,7 @@ export const hasEnded = ({ endsAt }: { endsAt: string | null }, at: string): boo
 
 function withoutEnded(meter: Meter, at: string): Meter {
   const { periods, credits, holds } = meter
-  const isKept = (period: UsedPeriod, index: number) => {
-    const until = openUntil(period)
-    return index >= periods.length - 2 || (until !== null && until > at)
-  }
+  const isKept = ({ isClosed }: UsedPeriod, index: number) => index >= periods.length - 2 || !isClosed
   const isOver = (each: { endsAt: string | null }) => hasEnded(each, at)
   return {
     ...meter,

@@ -1,14 +1,14 @@
 import { amountText } from './amount.ts'
+import { presentPeriod } from './closing.ts'
 import { type Allowance, freeIn, remainingOf, usedIn } from './free.ts'
 import { hasEnded, type Meter, unusedMeter } from './meter.ts'
-import { periodAt } from './period.ts'
 import { totalOf } from './shares.ts'
 
 /** How a meter stands in the period of a moment, for people and reports. @param of undefined for one that was never used */
 export function meterView(of: Meter | undefined, allowance: Allowance, at: string) {
   const meter = of ?? unusedMeter
-  const { terms, moments } = allowance
-  const period = periodAt(terms.period, at, moments)
+  const { terms } = allowance
+  const period = presentPeriod(meter, allowance, at)
   const used = usedIn(meter, period.startsAt)
   const free = freeIn(meter, period, allowance, at)
   return {

@@ -24,9 +24,19 @@ const metered = {
 export const meterCommands: readonly MeterCommand[] = [
   { type: 'Consume', uses: [{ key: 'one', amount: 1n }], ...metered, at },
   { type: 'PlaceHold', holdId: 'hold', key: 'two', amount: 2n, endsAt: later, ...metered, at },
-  { type: 'CommitHold', holdId: goldenHoldId, amount: 1n, at: goldenMeterAt },
+  { type: 'CommitHold', holdId: goldenHoldId, amount: 1n, allowance: undefined, at: goldenMeterAt },
   { type: 'ReleaseHold', holdId: goldenHoldId, at },
-  { type: 'AddCredit', creditId: 'crd_1', key: 'three', amount: 3n, endsAt: null, order: null, owner, at },
-  { type: 'WithdrawCredit', creditId: goldenCreditId, reason: 'because', at },
+  {
+    type: 'AddCredit',
+    creditId: 'crd_1',
+    key: 'three',
+    amount: 3n,
+    endsAt: null,
+    order: null,
+    ...metered,
+    at,
+  },
+  { type: 'WithdrawCredit', creditId: goldenCreditId, reason: 'because', allowance: metered.allowance, at },
   { type: 'CorrectUse', key: 'four', amount: 1n, reason: 'because', ...metered, at: goldenMeterAt },
+  { type: 'ClosePeriods', allowance: undefined, at: '2030-01-01T00:00:00.000Z' },
 ]

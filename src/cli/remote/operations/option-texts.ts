@@ -35,6 +35,7 @@ export const usualWords = {
   license: 'of this license',
   license_key: secret('the license key'),
   maxQuantity: 'most in one sale, or none',
+  usageNotice: 'whether the holder of a license is told of thresholds of its meters by mail',
   leaseHolder: 'whether leases name the holder of the license',
   showSeatHolders: 'whether those who find no floating seat learn who has them',
   metadata: 'name=value; may be repeated',
