@@ -20,8 +20,9 @@ export type BillQuery = {
 /** A meter with lines in the range. */
 export type BilledMeter = {
   stream: string
-  productId: string
-  licenseId: string
+  /** null of a meter that the licenses of a customer share; its lines name them. */
+  productId: string | null
+  licenseId: string | null
   customerId: string | null
   meter: string
   unit: string
@@ -87,11 +88,12 @@ async function* billedMeters(
   for (;;) {
     const { rows } = await db.query<BilledMeter>({
       name: 'billed-meters',
-      text: `select m.stream, m.product_id as "productId", m.license_id as "licenseId", l.customer_id as "customerId", m.meter, m.unit
+      text: `select m.stream, m.product_id as "productId", m.license_id as "licenseId",
+               coalesce(m.customer_id, l.customer_id) as "customerId", m.meter, m.unit
              from meters m left join licenses l on l.license_id = m.license_id
              where m.tenant_id = $1 and m.stream > $7
                and ($2::text is null or m.product_id = $2)
-               and ($3::text is null or l.customer_id = $3)
+               and ($3::text is null or coalesce(m.customer_id, l.customer_id) = $3)
                and (m.license_id = $4 or ($4 is null and l.test is not true))
                and exists (select from meter_lines x where x.stream = m.stream and x.at >= $5 and x.at < $6)
              order by m.stream limit ${mostMeters}`,

@@ -46,7 +46,8 @@ export function noteIn(
   if (recorded.category !== 'meter' || !isNotable(recorded.event)) return []
   const { stream, revision, event, id: eventId, position, metadata } = recorded
   const owner = owners.get(stream)
-  if (!owner) return []
+  // What the licenses of a customer share is in the history of none of them.
+  if (!owner || 'customerId' in owner) return []
   const { tenantId, licenseId, meter, unit } = owner
   const { requestId, correlationId, actor } = metadata
   const of = { stream, revision, tenantId, licenseId, meter, unit }
@@ -111,7 +112,8 @@ export function writesOfOpened(entries: readonly Recorded[]): Statement[] {
 }
 
 /** What happened to a meter, and the request that it followed from. */
-export type UsageNote = Pick<MeterOwner, 'tenantId' | 'licenseId' | 'meter' | 'unit'> & {
+export type UsageNote = Pick<MeterOwner, 'tenantId' | 'meter' | 'unit'> & {
+  licenseId: string
   revision: number
   event: NotableEvent
   eventId: string
@@ -152,8 +154,8 @@ export async function findNextNote(db: Pool, licenseId: string): Promise<UsageNo
   return { ...note, event }
 }
 
-/** A meter with a period that may be closed. */
-export type MeterToClose = Pick<MeterOwner, 'tenantId' | 'licenseId' | 'meter'>
+/** A meter with a period that may be closed, by the id of its stream. */
+export type MeterToClose = { tenantId: string; id: string }
 
 /** The meters with periods that are over for good: a week after their end, or by purchase once the next one has begun. */
 export async function listMetersToClose(
@@ -162,7 +164,7 @@ export async function listMetersToClose(
 ): Promise<MeterToClose[]> {
   const { rows } = await db.query<MeterToClose>({
     name: 'list-meters-to-close',
-    text: `select m.tenant_id as "tenantId", m.license_id as "licenseId", m.meter from (
+    text: `select m.tenant_id as "tenantId", substring(m.stream from ${streamName('meter', '').length + 1}) as id from (
              (select * from meters where closes_at <= $1 order by closes_at limit $3)
              union all
              select m.* from meters m
@@ -174,7 +176,7 @@ export async function listMetersToClose(
                where t ->> 'meter' = m.meter and t ->> 'period' = 'purchase'
              )
            ) m
-           where m.license_id || '.' || m.meter <> all($2) and m.stream <> all (array(select stream from parked))
+           where substring(m.stream from ${streamName('meter', '').length + 1}) <> all($2) and m.stream <> all (array(select stream from parked))
            limit $3`,
     values: [now, except, most],
   })

@@ -9,6 +9,10 @@ import { defineTable } from '../table.ts'
 import { noteIn, usageNotes, writesOfLicenses, writesOfOpened } from './notes.ts'
 import { meterDays, meterHours, writesOfUse } from './use.ts'
 
+type Owners = { productId: string | null; licenseId: string | null; customerId: string | null }
+/** Of a license with its product, or of a customer. */
+const noOwner: Owners = { productId: null, licenseId: null, customerId: null }
+
 const documents = defineDocuments(
   {
     category: 'meter',
@@ -20,11 +24,12 @@ const documents = defineDocuments(
   },
   {
     table: 'meters',
-    begun: (state: MeterText) => (state.owner ? { ...state, ...state.owner } : undefined),
+    begun: (state: MeterText) => (state.owner ? { ...state, ...noOwner, ...state.owner } : undefined),
     columns: {
       tenantId: 'text not null',
-      productId: 'text not null',
-      licenseId: 'text not null',
+      productId: 'text',
+      licenseId: 'text',
+      customerId: 'text',
       meter: 'text not null',
       unit: 'text not null',
     },
@@ -38,6 +43,7 @@ const documents = defineDocuments(
     indexes: {
       meters_of_license: '(license_id, meter)',
       meters_of_product: '(tenant_id, product_id)',
+      meters_of_customer: '(customer_id, meter)',
       meters_to_close: '(closes_at) where closes_at is not null',
       meters_renewed: '(renewed_at) where renewed_at > endless_since',
     },
@@ -74,6 +80,7 @@ export const meterLines = defineTable<LineFields>(
     periodEndsAt: 'timestamptz',
     endsAt: 'timestamptz',
     subjectId: 'text',
+    licenseId: 'text',
     usedAt: 'timestamptz',
     late: 'boolean not null',
     note: 'text',

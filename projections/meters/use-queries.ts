@@ -1,40 +1,68 @@
 import type { Pool } from 'pg'
 import type { Amount } from '../../src/domain/meters/amount.ts'
 import type { RecentUse } from '../../src/domain/meters/forecast.ts'
+import { streamName } from '../../src/domain/streams.ts'
 
-/** Whose use: of one license, or of the licenses of a product or a customer that are no tests. */
+/** Whose use: of one license, of the licenses of a product that are no tests, or of those of a customer and what they share. */
 export type MeterScope = { tenantId: string } & (
   | { licenseId: string }
   | { productId: string }
   | { customerId: string }
 )
 
-/** The meters of a scope, of the tenant `$1`, which may have used nothing yet. */
-const metersIn = (scope: MeterScope): { name: string; value: string; sql: string } => {
-  const joined = 'from meters m join licenses l on l.license_id = m.license_id where m.tenant_id = $1'
-  if ('licenseId' in scope)
-    return {
-      name: 'license',
-      value: scope.licenseId,
-      sql: 'from meters m where m.tenant_id = $1 and m.license_id = $2',
-    }
-  return 'productId' in scope
-    ? { name: 'product', value: scope.productId, sql: `${joined} and m.product_id = $2 and not l.test` }
-    : {
-        name: 'customer',
-        value: scope.customerId,
-        sql: `${joined} and l.tenant_id = $1 and l.customer_id = $2 and not l.test`,
-      }
-}
-
 /** Whole hours or days in UTC; `from` is inclusive, `to` is exclusive. */
 type Range = { from: string; to: string; granularity: 'hour' | 'day' }
 
-const tables = { hour: 'meter_hours', day: 'meter_days' } as const
+/** Uses in the range `$3` to `$4`: of meters of licenses, or of those that the licenses of customers share. */
+const ownColumns = 'm.product_id, m.license_id, m.meter, m.unit, u.at, u.used, u.overage'
+const sharedColumns = `null as product_id, nullif(u.license_id, '') as license_id, m.meter, m.unit, u.at, u.used, u.overage`
+const inRange = 'u.stream = m.stream and u.at >= $3 and u.at < $4'
 
-/** What was used under a meter of a product in an hour or a day. */
+/** By what a scope is about `$2`, of the tenant `$1`: its uses in a table. */
+const usesOf = {
+  license: (table: string) => `
+    select ${ownColumns} from meters m join ${table} u on ${inRange}
+    where m.tenant_id = $1 and m.license_id = $2
+    union all
+    select ${sharedColumns}
+    from licenses l join meters m on m.tenant_id = l.tenant_id and m.customer_id = l.customer_id
+    join ${table} u on ${inRange} and u.license_id = l.license_id
+    where l.tenant_id = $1 and l.license_id = $2`,
+  product: (table: string) => `
+    select ${ownColumns}
+    from meters m join licenses l on l.license_id = m.license_id join ${table} u on ${inRange}
+    where m.tenant_id = $1 and m.product_id = $2 and not l.test
+    union all
+    select ${sharedColumns}
+    from meters m join ${table} u on ${inRange} join licenses l on l.license_id = u.license_id
+    where m.tenant_id = $1 and m.customer_id is not null and l.tenant_id = $1 and l.product_id = $2 and not l.test`,
+  customer: (table: string) => `
+    select ${ownColumns}
+    from licenses l join meters m on m.license_id = l.license_id join ${table} u on ${inRange}
+    where l.tenant_id = $1 and l.customer_id = $2 and not l.test
+    union all
+    select ${sharedColumns} from meters m join ${table} u on ${inRange}
+    where m.tenant_id = $1 and m.customer_id = $2`,
+}
+
+function queryOf(scope: MeterScope, { from, to, granularity }: Range) {
+  const [name, value] =
+    'licenseId' in scope
+      ? (['license', scope.licenseId] as const)
+      : 'productId' in scope
+        ? (['product', scope.productId] as const)
+        : (['customer', scope.customerId] as const)
+  return {
+    name: `${name}-${granularity}`,
+    uses: usesOf[name](granularity === 'hour' ? 'meter_hours' : 'meter_days'),
+    values: [scope.tenantId, value, from, to],
+  }
+}
+
+/** What was used under a meter in an hour or a day. */
 export type MeterPoint = {
-  productId: string
+  /** null of a meter that the licenses of a customer share. */
+  productId: string | null
   meter: string
   unit: string
   at: string
@@ -42,30 +70,31 @@ export type MeterPoint = {
   overage: Amount
 }
 
-type Row = Omit<MeterPoint, 'used' | 'overage'> & { used: string; overage: string }
+type Sums = { used: string; overage: string }
+
+const exact = <Row extends Sums>(row: Row) => ({
+  ...row,
+  used: BigInt(row.used),
+  overage: BigInt(row.overage),
+})
 
 /** What was used in each hour or day of a range in which anything was counted, by product and meter, the oldest first. */
-export async function readMeterPoints(
-  db: Pool,
-  scope: MeterScope,
-  { from, to, granularity }: Range,
-): Promise<MeterPoint[]> {
-  const { name, value, sql } = metersIn(scope)
-  const { rows } = await db.query<Row>({
-    name: `read-meter-points-${name}-${granularity}`,
-    text: `with own as (select m.stream, m.product_id, m.meter, m.unit ${sql})
-           select product_id as "productId", meter, max(unit) as unit, at, sum(used) as used, sum(overage) as overage
-           from own join ${tables[granularity]} u on u.stream = own.stream and u.at >= $3 and u.at < $4
+export async function readMeterPoints(db: Pool, scope: MeterScope, range: Range): Promise<MeterPoint[]> {
+  const { name, uses, values } = queryOf(scope, range)
+  const { rows } = await db.query<Omit<MeterPoint, keyof Sums> & Sums>({
+    name: `read-meter-points-${name}`,
+    text: `select product_id as "productId", meter, max(unit) as unit, at, sum(used) as used, sum(overage) as overage
+           from (${uses}) uses
            group by product_id, meter, at
-           order by product_id, meter, at`,
-    values: [scope.tenantId, value, from, to],
+           order by product_id nulls first, meter, at`,
+    values,
   })
-  return rows.map((row) => ({ ...row, used: BigInt(row.used), overage: BigInt(row.overage) }))
+  return rows.map(exact)
 }
 
 /** What one license has used under a meter over a range. */
 export type MeterUseOfLicense = {
-  productId: string
+  productId: string | null
   meter: string
   licenseId: string
   used: Amount
@@ -76,48 +105,52 @@ export type MeterUseOfLicense = {
 export async function readHeaviestLicenses(
   db: Pool,
   scope: MeterScope,
-  { from, to, granularity }: Range,
+  range: Range,
   most: number,
 ): Promise<MeterUseOfLicense[]> {
-  const { name, value, sql } = metersIn(scope)
-  const { rows } = await db.query<
-    Omit<MeterUseOfLicense, 'used' | 'overage'> & { used: string; overage: string }
-  >({
-    name: `read-heaviest-licenses-${name}-${granularity}`,
-    text: `with own as (select m.stream, m.product_id, m.meter, m.license_id ${sql}),
-           sums as (
+  const { name, uses, values } = queryOf(scope, range)
+  const { rows } = await db.query<Omit<MeterUseOfLicense, keyof Sums> & Sums>({
+    name: `read-heaviest-licenses-${name}`,
+    text: `with sums as (
              select product_id, meter, license_id, sum(used) as used, sum(overage) as overage
-             from own join ${tables[granularity]} u on u.stream = own.stream and u.at >= $3 and u.at < $4
+             from (${uses}) uses where license_id is not null
              group by product_id, meter, license_id
            )
            select product_id as "productId", meter, license_id as "licenseId", used, overage from (
-             select *, row_number() over (partition by product_id, meter order by used desc, license_id) as place from sums
+             select *, row_number() over (partition by product_id, meter order by used desc, license_id) as place
+             from sums
            ) placed where place <= $5 and used > 0
-           order by product_id, meter, place`,
-    values: [scope.tenantId, value, from, to, most],
+           order by product_id nulls first, meter, place`,
+    values: [...values, most],
   })
-  return rows.map((row) => ({ ...row, used: BigInt(row.used), overage: BigInt(row.overage) }))
+  return rows.map(exact)
 }
 
 /**
- * What a license has used under each of its meters since the hour of a moment; or since the hour of its first use, if that is later.
+ * What was used under meters, each by the id of its stream, since the hour of a moment; or since the hour of its first use, if that is later.
+ * @returns those that were used, by these ids
  */
 export async function readRecentUse(
   db: Pool,
-  { tenantId, licenseId }: { tenantId: string; licenseId: string },
+  ids: readonly string[],
   since: string,
 ): Promise<ReadonlyMap<string, RecentUse>> {
-  const { rows } = await db.query<{ meter: string; since: string; used: string }>({
+  const { rows } = await db.query<{ stream: string; since: string; used: string }>({
     name: 'read-recent-use',
-    text: `select m.meter, greatest(f.at, date_trunc('hour', $3::timestamptz, 'UTC')) as since, coalesce(r.used, 0) as used
-           from meters m
-           join lateral (select at from meter_hours where stream = m.stream order by at limit 1) f on true
-           left join lateral (
-             select sum(used) as used from meter_hours
-             where stream = m.stream and at >= date_trunc('hour', $3::timestamptz, 'UTC')
-           ) r on true
-           where m.tenant_id = $1 and m.license_id = $2`,
-    values: [tenantId, licenseId, since],
+    text: `select s.stream, greatest(f.at, date_trunc('hour', $2::timestamptz, 'UTC')) as since, r.used
+           from unnest($1::text[]) s (stream)
+           join lateral (select min(at) as at from meter_hours where stream = s.stream) f on f.at is not null
+           cross join lateral (
+             select coalesce(sum(used), 0) as used from meter_hours
+             where stream = s.stream and at >= date_trunc('hour', $2::timestamptz, 'UTC')
+           ) r`,
+    values: [ids.map((id) => streamName('meter', id)), since],
   })
-  return new Map(rows.map(({ meter, ...recent }) => [meter, { ...recent, used: BigInt(recent.used) }]))
+  const found = new Map(rows.map(({ stream, ...recent }) => [stream, recent]))
+  return new Map(
+    ids.flatMap((id) => {
+      const recent = found.get(streamName('meter', id))
+      return recent ? [[id, { since: recent.since, used: BigInt(recent.used) }]] : []
+    }),
+  )
 }

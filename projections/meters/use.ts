@@ -13,12 +13,14 @@ const useTable = (name: 'meter_hours' | 'meter_days') =>
     name,
     {
       stream: 'text not null',
+      /** Of a meter that licenses share, the one that used it; else empty. */
+      licenseId: 'text not null',
       /** The start. */
       at: 'timestamptz not null',
       used: 'numeric not null',
       overage: 'numeric not null',
     },
-    { key: ['stream', 'at'], over: 'sum', fillFactor: 70 },
+    { key: ['stream', 'licenseId', 'at'], over: 'sum', fillFactor: 70 },
   )
 
 export const meterHours = useTable('meter_hours')
@@ -35,7 +37,17 @@ export function writesOfUse(entries: readonly Recorded[]): Statement[] {
 
 function usedIn(stream: string, line: Line) {
   const use = countedUse(line)
-  return use ? [{ stream, at: use.at, used: String(use.used), overage: String(use.overage) }] : []
+  return use
+    ? [
+        {
+          stream,
+          licenseId: line.licenseId ?? '',
+          at: use.at,
+          used: String(use.used),
+          overage: String(use.overage),
+        },
+      ]
+    : []
 }
 
 const hourOf = (at: string): string => `${at.slice(0, 'yyyy-mm-ddThh'.length)}:00:00.000Z`

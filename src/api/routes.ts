@@ -21,7 +21,6 @@ import { licenseFileRoutes } from './management/licenses/files.ts'
 import { licenseHistoryRoutes } from './management/licenses/history.ts'
 import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
-import { licenseMeterRoutes } from './management/licenses/meters.ts'
 import { receiptRoute } from './management/licenses/receipt.ts'
 import { relayRoutes } from './management/licenses/relays.ts'
 import { licenseSearchRoute } from './management/licenses/search.ts'
@@ -29,6 +28,7 @@ import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
 import { mailRoutes } from './management/mail.ts'
 import { meteredUseRoutes } from './management/metered-use.ts'
+import { meterManagementRoutes } from './management/meters/routes.ts'
 import { portalRoutes } from './management/portal.ts'
 import { keyTypeRoutes } from './management/products/key-types.ts'
 import { productRoutes } from './management/products/products.ts'
@@ -76,7 +76,7 @@ export function managementRoutes(
   licenseSearchRoute(routes, ports)
   licenseChangeRoutes(routes, ports)
   licenseFileRoutes(routes, ports)
-  licenseMeterRoutes(routes, ports, cursors)
+  meterManagementRoutes(routes, ports, cursors)
   relayRoutes(routes, ports)
   licenseEditRoutes(routes, ports)
   licenseHistoryRoutes(routes, ports, cursors)

@@ -22,6 +22,7 @@ import { pageRoute } from './frame/page-route.ts'
 import { homePage } from './home/route.ts'
 import { importPages } from './import/route.ts'
 import { insightPages } from './insights/route.ts'
+import { creditPackForm } from './integrations/credit-packs-route.ts'
 import { endpointForms } from './integrations/endpoint-route.ts'
 import { offeredPage } from './integrations/offered-route.ts'
 import { providerPages } from './integrations/provider-route.ts'
@@ -143,6 +144,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   endpointForms(app, context)
   webhookPages(app, context)
   offeredPage(app, context)
+  creditPackForm(app, context)
   mailboxPages(app, context)
   tokenPages(app, context)
   memberPages(app, context)

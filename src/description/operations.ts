@@ -720,13 +720,70 @@ export const operations = {
   withdrawCredit: {
     method: 'POST',
     path: '/v1/licenses/{id}/meters/{meter}/credits/{creditId}/withdraw',
-    summary: 'Take back what is left of a credit',
+    summary: 'Take back what is left of a credit of a license',
     body: { reason: { kind: 'text', help: 'Why; it stays with the line', required: true } },
   },
   correctUse: {
     method: 'POST',
     path: '/v1/licenses/{id}/meters/{meter}/corrections',
-    summary: 'Take off what was counted wrongly in the present period; repeating it takes off nothing more',
+    summary:
+      'Take off what was counted wrongly under a meter of a license in the present period; repeating it takes off nothing more',
+    body: {
+      amount: { kind: 'text', help: 'How much was counted too much', required: true },
+      reason: { kind: 'text', help: 'Why; it stays with the line', required: true },
+      idempotencyKey: {
+        kind: 'text',
+        help: 'Names this request under its meter: it counts once, however often it is sent',
+        required: true,
+      },
+    },
+  },
+  listCustomerMeters: {
+    method: 'GET',
+    path: '/v1/customers/{id}/meters',
+    summary: "Show what a customer's licenses have used under each meter in the present period",
+  },
+  listCustomerMeterLines: {
+    method: 'GET',
+    path: '/v1/customers/{id}/meters/{meter}/uses',
+    summary: 'List what was counted under a meter of a customer, line by line',
+    paged: true,
+  },
+  addCustomerCredit: {
+    method: 'POST',
+    path: '/v1/customers/{id}/credits',
+    summary: 'Add a prepaid amount to a meter of a customer; repeating it adds nothing',
+    body: {
+      meter: { kind: 'text', help: 'The id of the meter, as the key type has it', required: true },
+      amount: {
+        kind: 'text',
+        help: 'How much, as a decimal number in a string with up to 6 places: as a JSON number it could lose digits',
+        required: true,
+      },
+      expiresAt: {
+        kind: 'moment',
+        help: 'From when on it cannot be spent; null, or absent, for never',
+        nullable: true,
+      },
+      order: { kind: 'text', help: 'The number of the purchase, as you know it' },
+      idempotencyKey: {
+        kind: 'text',
+        help: 'Names this request under its meter: it counts once, however often it is sent',
+        required: true,
+      },
+    },
+  },
+  withdrawCustomerCredit: {
+    method: 'POST',
+    path: '/v1/customers/{id}/meters/{meter}/credits/{creditId}/withdraw',
+    summary: 'Take back what is left of a credit of a customer',
+    body: { reason: { kind: 'text', help: 'Why; it stays with the line', required: true } },
+  },
+  correctCustomerUse: {
+    method: 'POST',
+    path: '/v1/customers/{id}/meters/{meter}/corrections',
+    summary:
+      'Take off what was counted wrongly under a meter of a customer in the present period; repeating it takes off nothing more',
     body: {
       amount: { kind: 'text', help: 'How much was counted too much', required: true },
       reason: { kind: 'text', help: 'Why; it stays with the line', required: true },
@@ -894,6 +951,10 @@ export const operations = {
         kind: 'pairs',
         help: 'Your own pairs of text, at most 50. keyledger stores them and does not read them',
       },
+      meters: {
+        kind: 'json',
+        help: 'What the licenses of the customer share of what is metered. Under such a meter they use what the customer has, not what their key types have; what was used stays counted',
+      },
     },
     dryRun: true,
   },
@@ -916,6 +977,10 @@ export const operations = {
       email: { kind: 'text', help: 'Their new email address' },
       name: { kind: 'text', help: 'Their new name; null removes it', nullable: true },
       metadata: { kind: 'pairs', help: 'Replaces all pairs' },
+      meters: {
+        kind: 'json',
+        help: 'What the licenses of the customer share of what is metered. Under such a meter they use what the customer has, not what their key types have; what was used stays counted. Replaces all meters',
+      },
     },
     dryRun: true,
   },
@@ -1452,6 +1517,19 @@ export const operations = {
       prices: { kind: 'pairs', help: 'paddle: key type by price; stripe: price by key type' },
       products: { kind: 'pairs', help: 'polar: key type by product' },
       paymentLinks: { kind: 'pairs', help: 'stripe: key type by payment link' },
+    },
+    dryRun: true,
+  },
+  configureCreditPacks: {
+    method: 'POST',
+    path: '/v1/products/{productId}/integrations/{provider}/credit-packs',
+    summary: 'Say what of a provider sells credits for the licenses of a product',
+    body: {
+      packs: {
+        kind: 'json',
+        help: 'All packs of the product at this provider; none removes them',
+        required: true,
+      },
     },
     dryRun: true,
   },

@@ -71,6 +71,7 @@ export type RefusalCode =
   | 'more_devices_than_seats'
   | 'plan_limit'
   | 'meter_not_found'
+  | 'meter_is_shared'
   | 'meter_key_reused'
   | 'hold_not_found'
   | 'hold_too_small'

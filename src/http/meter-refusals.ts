@@ -2,7 +2,11 @@ import type { RefusalCode } from '../domain/refusal.ts'
 
 /** The responses to refusals about meters. */
 export const meterRefusals = {
-  meter_not_found: [404, 'the key type of this license has no such meter'],
+  meter_not_found: [404, 'there is no such meter: add it to the key type of the license, or to the customer'],
+  meter_is_shared: [
+    409,
+    'all licenses of its customer share this meter; add the credit to the customer instead of the license',
+  ],
   meter_key_reused: [
     422,
     'this idempotency key was used for something else under this meter; use a new key for each request',

@@ -9,7 +9,6 @@ import { tellUsage } from '../commands/meters/tell.ts'
 import { momentOf } from '../commands/origin.ts'
 import { isNotable } from '../domain/licenses/metered.ts'
 import type { LogEntry } from '../domain/recorded.ts'
-import { meterKey } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import { shuffled } from './expiries.ts'
 import type { Poller } from './poller.ts'
@@ -61,6 +60,6 @@ export const closeMeterPeriods = (
     lanes: 8,
     most: 500,
     due: async (wanted) => shuffled(await listMetersToClose(ports.db, { now: momentOf(ports), ...wanted })),
-    idOf: ({ licenseId, meter }) => meterKey(licenseId, meter),
+    idOf: ({ id }) => id,
     advance: (due) => closePeriods(ports, due, originOfProcess()),
   })

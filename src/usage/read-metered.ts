@@ -13,7 +13,8 @@ type Point = { at: string; used: Amount; overage: Amount }
 
 /** What was used under one meter of a product over a range. */
 export type MeteredUse = {
-  productId: string
+  /** null of a meter that the licenses of a customer share. */
+  productId: string | null
   meter: string
   unit: string
   /** The sums over the range. */
@@ -40,14 +41,15 @@ export async function readMeteredUse(db: Pool, scope: MeterScope, range: UsageRa
   )
 }
 
-const nameOf = ({ productId, meter }: { productId: string; meter: string }): string => `${productId} ${meter}`
+const nameOf = ({ productId, meter }: { productId: string | null; meter: string }): string =>
+  `${productId ?? ''} ${meter}`
 
 function useOf(
   range: UsageRange,
   counted: readonly MeterPoint[],
   licenses: readonly MeterUseOfLicense[],
 ): MeteredUse {
-  const [{ productId = '', meter = '' } = {}] = counted
+  const [{ productId = null, meter = '' } = {}] = counted
   const byStart = new Map(counted.map((point) => [point.at, point]))
   return {
     productId,

@@ -1,5 +1,5 @@
 import type { Metering } from '../../projections/meters/licenses.ts'
-import { type MeterOfLicense, meterOfLicense } from '../commands/meters/meters.ts'
+import { meterOfLicense, type UsableMeter } from '../commands/meters/meters.ts'
 import { readKey } from '../credentials/license-key.ts'
 import type { Ports } from '../ports.ts'
 import { unknownKey, type Verdict, verdictOn } from './answer.ts'
@@ -14,10 +14,10 @@ type MeteredCall = {
   instanceId: string | null
 }
 
-/** The verdict on a license, and its meter: undefined where the license may use none now, or its key type has no such meter. */
+/** The verdict on a license, and its meter: undefined where the license may use none now, or there is no such meter. */
 type MeteredVerdict = {
   verdict: Verdict
-  metered: MeterOfLicense | undefined
+  metered: UsableMeter | undefined
   /** undefined where no license has the key. */
   licenseId: string | undefined
 }

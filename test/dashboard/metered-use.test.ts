@@ -104,7 +104,7 @@ test('credits are added and withdrawn, and uses corrected, once for a form that 
 
   const lines = wordsOf(await admin.get(`${page}/meters/minutes`))
   expect(lines).toMatch(
-    /Credit withdrawn refunded the rest .* Corrected rendered twice −20.25 20.25 of a credit .* Used 120.25 120.25 of a credit .* Credit added 1001 500 until 31 Dec 2026, 23:59 UTC/,
+    /Credit withdrawn refunded 400 .* Corrected rendered twice −20.25 20.25 of a credit .* Used 120.25 120.25 of a credit .* Credit added 1001 500 until 31 Dec 2026, 23:59 UTC/,
   )
 })
 

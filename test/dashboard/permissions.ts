@@ -129,6 +129,7 @@ export const needed: Record<string, Permission | 'member'> = {
   'GET /dashboard/integrations/:provider/items': 'manage_connections',
   'GET /dashboard/integrations/:provider/secret': 'manage_connections',
   'POST /dashboard/integrations/:provider/secret': 'manage_connections',
+  'POST /dashboard/integrations/:provider/credit-pack': 'manage_connections',
   'POST /dashboard/integrations/:provider/map': 'manage_connections',
   'POST /dashboard/integrations/:provider/unmap': 'manage_connections',
   'POST /dashboard/sales/:id/map': 'manage_connections',

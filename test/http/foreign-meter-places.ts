@@ -73,6 +73,43 @@ export const meterPlaces: readonly Place[] = [
     }),
   ],
   [
+    'reading the meters of a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/meters` }),
+  ],
+  [
+    'listing what was counted under a meter of a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/meters/calls/uses` }),
+  ],
+  [
+    'adding a credit to a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/credits`,
+      body: { meter: 'calls', ...keyed },
+    }),
+  ],
+  [
+    'withdrawing a credit of a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/meters/calls/credits/crd_1/withdraw`,
+      body: { reason: 'refunded' },
+    }),
+  ],
+  [
+    'correcting what licenses of a customer used',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/meters/calls/corrections`,
+      body: { ...keyed, reason: 'twice' },
+    }),
+  ],
+  [
     'consuming',
     200,
     (which, owned) => ({ method: 'POST', url: '/v1/licenses/consume', body: used(which, owned) }),

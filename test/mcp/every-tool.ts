@@ -75,6 +75,7 @@ export const everyArgument: Record<string, object> = {
     to: '2026-03-02T00:00:00Z',
     granularity: 'hour',
   },
+  list_customer_meters: { customerId: 'cus_1' },
   list_relays: { licenseId: 'lic_1' },
   certify_relay: {
     licenseId: 'lic_1',

@@ -6,6 +6,7 @@ import {
   commitHold,
   consume,
   correctUse,
+  meterIdOf,
   meterOfLicense,
   placeHold,
   releaseHold,
@@ -13,6 +14,7 @@ import {
 } from '../../src/commands/meters/meters.ts'
 import { tellUsage } from '../../src/commands/meters/tell.ts'
 import { MeterTerms } from '../../src/domain/meters/terms.ts'
+import { meterKey } from '../../src/domain/streams.ts'
 import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 /** Something is counted under the meter of a license. */
@@ -57,11 +59,13 @@ export function meterStepRunner({ ports, clock, db }: TestLedger, tenantId: stri
   return async (step: MeterStep, licenseId: string): Promise<unknown> => {
     const issuedAt = '2026-02-01T00:00:00.000Z'
     const moments = { issuedAt, purchasedAt: issuedAt }
-    const meter = meterOfLicense({ tenantId, productId, licenseId, moments, meters: [terms] }, 'calls')
+    const own = { tenantId, productId, licenseId, moments, meters: [terms], shared: undefined }
+    const meter = meterOfLicense(own, 'calls')
     if (!meter) throw new Error('no meter')
     const keyed = { key: uniqueId('key'), amount: BigInt(step.amount) * 1_000_000n }
     // As routes that name a hold or a credit would, from what was shown before.
-    const state = (await findMeters(db, tenantId, licenseId)).get('calls')
+    const id = meterIdOf(meter)
+    const state = (await findMeters(db, [id])).get(id)
     const [holdId = 'none'] = state?.holds.keys() ?? []
     const [creditId = 'none'] = state?.credits.keys() ?? []
     switch (step.do) {
@@ -82,7 +86,7 @@ export function meterStepRunner({ ports, clock, db }: TestLedger, tenantId: stri
       case 'correct use':
         return correctUse(ports, meter, { ...keyed, amount: 1_000_000n, reason: 'because' }, origin)
       case 'close periods':
-        return closePeriods(ports, { tenantId, licenseId, meter: 'calls' }, origin)
+        return closePeriods(ports, { tenantId, id: meterKey(licenseId, 'calls') }, origin)
       case 'tell':
         return tellUsage(ports, licenseId)
     }

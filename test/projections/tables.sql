@@ -125,6 +125,7 @@ create table customers (
   subject_id text not null,
   created_at timestamptz not null,
   overrides jsonb,
+  shared_meters jsonb,
   primary key (stream)
 );
 create index customers_by_age on customers (tenant_id, created_at desc, customer_id desc);
@@ -331,8 +332,9 @@ create table meters (
   revision int not null,
   state jsonb not null,
   tenant_id text not null,
-  product_id text not null,
-  license_id text not null,
+  product_id text,
+  license_id text,
+  customer_id text,
   meter text not null,
   unit text not null,
   closes_at timestamptz,
@@ -342,6 +344,7 @@ create table meters (
 ) with (fillfactor = 70);
 create index meters_of_license on meters (license_id, meter);
 create index meters_of_product on meters (tenant_id, product_id);
+create index meters_of_customer on meters (customer_id, meter);
 create index meters_to_close on meters (closes_at) where closes_at is not null;
 create index meters_renewed on meters (renewed_at) where renewed_at > endless_since;
 
@@ -357,6 +360,7 @@ create table meter_lines (
   period_ends_at timestamptz,
   ends_at timestamptz,
   subject_id text,
+  license_id text,
   used_at timestamptz,
   late boolean not null,
   note text,
@@ -368,18 +372,20 @@ create index meter_lines_by_time on meter_lines (stream, at);
 
 create table meter_hours (
   stream text not null,
+  license_id text not null,
   at timestamptz not null,
   used numeric not null,
   overage numeric not null,
-  primary key (stream, at)
+  primary key (stream, license_id, at)
 ) with (fillfactor = 70);
 
 create table meter_days (
   stream text not null,
+  license_id text not null,
   at timestamptz not null,
   used numeric not null,
   overage numeric not null,
-  primary key (stream, at)
+  primary key (stream, license_id, at)
 ) with (fillfactor = 70);
 
 create table usage_notes (

@@ -51,7 +51,7 @@ export function billRoutes(app: ZodApp, ports: Services): void {
         description:
           'Streams any number of rows. Amounts are exact. A range is by when lines were recorded: adjoining ranges have each line in one of ' +
           'them, so nothing is billed twice or left out; ask for a range once it has ended. `used` is the sum of `rolledOver`, ' +
-          '`included`, `prepaid` and `overage`. Text that a spreadsheet would read as a formula is prefixed with an apostrophe.',
+          '`included`, `prepaid` and `overage`. Meters that the licenses of a customer share have no product; each line names its license. Text that a spreadsheet would read as a formula is prefixed with an apostrophe.',
         querystring: billQuery,
         response: {
           200: {

@@ -33,7 +33,10 @@ const sums = {
 }
 
 const useShape = {
-  productId: z.string().meta({ description: 'The product of the licenses', example: 'editor' }),
+  productId: z.string().nullable().meta({
+    description: 'The product of the licenses; null for a meter that the licenses of a customer share',
+    example: 'editor',
+  }),
   meter: meterName,
   unit: z.string().meta({ description: 'What is counted', example: 'calls' }),
   ...sums,
@@ -97,7 +100,7 @@ const howCounted =
   `Whole hours or days in UTC, at most ${maxPoints} points; defaults to the last 30 days, or the last 24 hours. The sums are those of the lines, ` +
   'to the last digit: a use counts when it was used, or in the present period when its own was closed; a correction when it was made.'
 
-const ofSeveral = `${howCounted} Test licenses do not count.`
+const ofSeveral = `${howCounted} Test licenses do not count. A meter that the licenses of a customer share is listed by itself.`
 
 type Services = Ports<'db' | 'findProduct' | 'ledger' | 'now' | 'untilVisible'>
 

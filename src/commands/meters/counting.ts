@@ -68,7 +68,7 @@ export function createCounting(ports: {
   }
 
   async function countBatch(id: string, batch: readonly Job[]): Promise<void> {
-    const keys = batch.flatMap(({ adds }) => (adds ? [adds.key] : []))
+    const keys = batch.flatMap(({ adds }) => adds ?? [])
     const { known, lines } = await loadMeter(ports.findMeter, id, keys, cache.get(id))
     keep(id, known)
     const knownLine = (name: string) => known.tail.get(name)?.line ?? lines.get(name)

@@ -21,6 +21,7 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { keyTypeChoices } from '../sales/map-sale-view.ts'
+import { creditPacksPart, unmapForm } from './credit-packs-view.ts'
 import { endpointForm } from './endpoint-view.ts'
 import { type Item, itemsOf } from './mapped-items.ts'
 import { notificationAddressOf, unreachableNotice } from './notification-address.ts'
@@ -54,6 +55,7 @@ export function providerView(view: View, shown: Shown): Html {
     ${formProblem(shown.form)} ${unreachableNotice(shown.baseUrl)}
     ${isConnected ? connectedParts(view, shown, integration) : connectingParts(view, shown)}
     ${isConnected && mappingPart(view, shown, integration)}
+    ${isConnected && creditPacksPart(view, shown, integration)}
   </div>`
 }
 
@@ -270,10 +272,3 @@ function itemTable(view: View, provider: Provider, items: readonly Item[]): Html
     ]),
   })
 }
-
-const unmapForm = (token: string, provider: Provider, item: string): Html =>
-  html`<form method="post" action=${`${at(provider)}/unmap`}>
-    ${tokenField(token)}
-    <input type="hidden" name="item" value=${item} />
-    <button class="second" aria-label=${`Remove the mapping of ${item}`}>Remove</button>
-  </form>`

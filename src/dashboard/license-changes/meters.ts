@@ -2,8 +2,9 @@ import { findMetering } from '../../../projections/meters/licenses.ts'
 import {
   addCredit,
   correctUse,
-  type MeterOfLicense,
   meterOfLicense,
+  ownMeter,
+  type UsableMeter,
   withdrawCredit,
 } from '../../commands/meters/meters.ts'
 import { amountOf } from '../../domain/meters/amount.ts'
@@ -42,10 +43,17 @@ const lineReason = wantedLine(500, 'Enter a reason.')
 const reasonHint = 'Stays with the line of the bill.'
 
 /** @throws Refusal `meter_not_found` */
-async function meterOf({ db }: Services, { license }: AboutLicense, name: string): Promise<MeterOfLicense> {
+async function meterOf(
+  { db }: Services,
+  { license }: AboutLicense,
+  name: string,
+  of: typeof ownMeter = ownMeter,
+): Promise<UsableMeter> {
   const metering = await findMetering(db, license.tenantId, license.licenseId)
-  const found = metering && meterOfLicense(metering, name)
+  const found = metering && of(metering, name)
   if (!found) throw new Refusal('meter_not_found')
+  // Nothing would be spent of a credit of its own.
+  if ('customerId' in found.owner) throw new Refusal('meter_is_shared')
   return found
 }
 
@@ -86,11 +94,15 @@ const newCredit = licenseChange({
   async run(ports, about, { meter: name, amount: size, endsOn, order = null }, origin) {
     const endsAt = endsOn === undefined ? null : `${endsOn}T23:59:59.000Z`
     const credit = { key: ports.newId('req'), amount: amountOf(size), endsAt, order }
-    await addCredit(ports, await meterOf(ports, about, name), credit, origin)
+    await addCredit(ports, await meterOf(ports, about, name, meterOfLicense), credit, origin)
     return undefined
   },
   problems: {
     credit_ends_in_the_past: ['endsOn', 'Enter a day in the future.'],
+    meter_is_shared: [
+      'meter',
+      'The licenses of the customer share this meter. Add the credit to the customer.',
+    ],
     meter_not_found: noMeter,
   },
 })

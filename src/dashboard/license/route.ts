@@ -9,6 +9,7 @@ import { recordAudit } from '../../commands/audit.ts'
 import { allowFiles } from '../../commands/devices/files.ts'
 import { allowRelays } from '../../commands/devices/relays.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
+import { metersOfLicense } from '../../commands/meters/meters.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
@@ -26,9 +27,9 @@ import { notFound, Problem } from '../../http/problem.ts'
 import { asOfFrom, asOfIn, asOf as asOfText } from '../../http/query.ts'
 import type { Ports } from '../../ports.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
-import { readLicenseMeters } from '../../usage/license-meters.ts'
 import { listRefusals } from '../../usage/read-refusals.ts'
 import { maxOfLicense } from '../../usage/refusals-sql.ts'
+import { readStandings } from '../../usage/standing-meters.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
 import { changesFor } from '../license-changes/route.ts'
@@ -189,7 +190,8 @@ async function metersNow(ports: Ports<'db' | 'now'>, place: Place, query: Query)
     findMetering(ports.db, place.tenantId, place.licenseId),
     meteredUseOf(ports, place, query),
   ])
-  return { ...use, meters: metering ? await readLicenseMeters(ports.db, metering, momentOf(ports)) : [] }
+  const meters = metering ? metersOfLicense(metering) : []
+  return { ...use, meters: await readStandings(ports.db, meters, momentOf(ports)) }
 }
 
 async function shownNow(ports: Ports<'db' | 'now' | 'subjects'>, entry: LicenseEntry) {

@@ -1,7 +1,7 @@
 import { amountOf, amountText, amountWords, sumOf } from '../../domain/meters/amount.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import type { LicenseMeter } from '../../usage/license-meters.ts'
 import type { MeteredUse } from '../../usage/read-metered.ts'
+import { type StandingMeter, useOf } from '../../usage/standing-meters.ts'
 import { dayOf, moment } from '../frame/moments.ts'
 import { facts, section, table } from '../frame/parts.ts'
 import { billForm } from './bill-form.ts'
@@ -9,7 +9,7 @@ import type { MeterRangeName, ShownMeteredUse } from './use.ts'
 import { meterRangeLinks, sumWords, usePlot } from './view.ts'
 
 export type ShownMeters = ShownMeteredUse & {
-  meters: readonly LicenseMeter[]
+  meters: readonly StandingMeter[]
   /** Whether the role may add and withdraw credits, and correct what was used. */
   mayChange: boolean
 }
@@ -21,16 +21,14 @@ export type ShownMeters = ShownMeteredUse & {
 export function licenseMetersPart(path: string, licenseId: string, shown: ShownMeters | undefined): Content {
   if (shown === undefined) return undefined
   const { meters, uses, name, mayChange, now } = shown
-  const present = new Set(meters.map(({ meter }) => meter))
-  const earlier = uses.filter(({ meter }) => !present.has(meter))
+  const present = new Set(meters.map((meter) => useOf(meter, uses)))
+  const earlier = uses.filter((use) => !present.has(use))
   if (meters.length === 0 && earlier.length === 0) return undefined
   return section(
     'Usage',
     html`<div class="stack" id="metered-use">
       ${meterRangeLinks(path, name)}
-      ${meters.map((meter) =>
-        meterSheet(path, { meter, use: uses.find((use) => use.meter === meter.meter), name, mayChange }),
-      )}
+      ${meters.map((meter) => meterSheet(path, { meter, use: useOf(meter, uses), name, mayChange }))}
       ${earlier.map((use) => earlierSheet(path, use, name))}
       ${billForm({ license: licenseId }, now)}
     </div>`,
@@ -39,17 +37,19 @@ export function licenseMetersPart(path: string, licenseId: string, shown: ShownM
 }
 
 type OneMeter = {
-  meter: LicenseMeter
+  meter: StandingMeter
   use: MeteredUse | undefined
   name: MeterRangeName
   mayChange: boolean
 }
 
-function meterSheet(path: string, { meter, use, name, mayChange }: OneMeter): Html {
-  const { meter: id, unit } = meter
+function meterSheet(path: string, { meter, use, name, ...role }: OneMeter): Html {
+  const { meter: id, unit, customerId } = meter
+  const mayChange = role.mayChange && customerId === null
   const all = allOf(meter)
   return html`<div class="sheet stack">
     <h3>${id}</h3>
+    ${customerId !== null && html`<p class="lead">All licenses of <a href=${`/dashboard/customers/${customerId}`}>its customer</a> share it. The plot has what this license used of it.</p>`}
     ${standingPart(meter, all)}
     ${facts([
       ['Left', `${amountWords(meter.remaining)} ${unit}`],
@@ -62,15 +62,18 @@ function meterSheet(path: string, { meter, use, name, mayChange }: OneMeter): Ht
     ${meter.credits.length > 0 && creditsTable(path, meter, mayChange)}
     ${meter.holds.length > 0 && holdsList(meter)}
     ${use && html`${usePlot(use, name)}<p class="lead">${sumWords(use, name)}</p>`}
-    <div class="decide">
+    ${
+      customerId === null &&
+      html`<div class="decide">
       <a class="button second" href=${linesPath(path, id)}>Lines of ${id}</a>
       ${mayChange && html`<a class="button second" href=${changePath(path, 'add-credit', { meter: id })}>Add credit to ${id}</a>`}
       ${mayChange && meter.used !== '0' && html`<a class="button second" href=${changePath(path, 'correct-use', { meter: id })}>Correct ${id}</a>`}
-    </div>
+    </div>`
+    }
   </div>`
 }
 
-const perPeriod: Record<LicenseMeter['period'], string> = {
+const perPeriod: Record<StandingMeter['period'], string> = {
   day: 'each day',
   week: 'each week',
   month: 'each month',
@@ -79,13 +82,13 @@ const perPeriod: Record<LicenseMeter['period'], string> = {
 }
 
 /** All that there is in the period: what was used of it, what is held and what is left. */
-const allOf = ({ used, overage, remaining, holds }: LicenseMeter): bigint =>
+const allOf = ({ used, overage, remaining, holds }: StandingMeter): bigint =>
   amountOf(used) -
   amountOf(overage) +
   amountOf(remaining) +
   sumOf(holds.map(({ amount }) => amountOf(amount)))
 
-function standingPart({ used, overage, unit, holds }: LicenseMeter, all: bigint): Html {
+function standingPart({ used, overage, unit, holds }: StandingMeter, all: bigint): Html {
   const spent = amountOf(used) - amountOf(overage)
   const held = sumOf(holds.map(({ amount }) => amountOf(amount)))
   const percent = all === 0n ? 100 : Number((spent * 1000n) / all) / 10
@@ -97,7 +100,7 @@ function standingPart({ used, overage, unit, holds }: LicenseMeter, all: bigint)
   </div>`
 }
 
-function forecastWords({ forecast, resetsAt, unit }: LicenseMeter): Content {
+function forecastWords({ forecast, resetsAt, unit }: StandingMeter): Content {
   if (forecast === null) return null
   const mean = html`<span class="sub">About ${meanWords(forecast.perDay)} ${unit} a day, the mean of the last 7 days</span>`
   if (forecast.usedUpAt !== null) return html`<span>used up on ${dayOf(forecast.usedUpAt)}${mean}</span>`
@@ -106,7 +109,7 @@ function forecastWords({ forecast, resetsAt, unit }: LicenseMeter): Content {
 
 const meanWords = (mean: string): string => Number(mean).toLocaleString('en', { maximumSignificantDigits: 3 })
 
-const creditsTable = (path: string, { meter, credits, unit }: LicenseMeter, mayChange: boolean): Html =>
+const creditsTable = (path: string, { meter, credits, unit }: StandingMeter, mayChange: boolean): Html =>
   html`<div class="sheeted">
     ${table({
       caption: `Credits of ${meter}, in the order in which they are spent`,
@@ -131,7 +134,7 @@ const creditsTable = (path: string, { meter, credits, unit }: LicenseMeter, mayC
     })}
   </div>`
 
-const holdsList = ({ holds, unit }: LicenseMeter): Html =>
+const holdsList = ({ holds, unit }: StandingMeter): Html =>
   html`<div>
     <h4>Holds</h4>
     <ul class="stack-tight">
@@ -143,10 +146,10 @@ const holdsList = ({ holds, unit }: LicenseMeter): Html =>
 const earlierSheet = (path: string, use: MeteredUse, name: MeterRangeName): Html =>
   html`<div class="sheet stack">
     <h3>${use.meter}</h3>
-    <p class="lead">The key type no longer has this meter: nothing can be used under it.</p>
+    <p class="lead">${use.productId === null ? 'The licenses of the customer no longer share this meter.' : 'The key type no longer has this meter, or the customer has one in its place.'}</p>
     ${usePlot(use, name)}
     <p class="lead">${sumWords(use, name)}</p>
-    <div class="decide"><a class="button second" href=${linesPath(path, use.meter)}>Lines of ${use.meter}</a></div>
+    ${use.productId !== null && html`<div class="decide"><a class="button second" href=${linesPath(path, use.meter)}>Lines of ${use.meter}</a></div>`}
   </div>`
 
 const linesPath = (path: string, meter: string): string => `${path}/meters/${meter}`

@@ -25,7 +25,7 @@ export function meteredUsePart(
       ${uses.length === 0 && html`<p class="lead">Nothing was used in the last ${meterRanges[name].name}.</p>`}
       ${uses.map(
         (use) => html`<div class="stack-tight">
-        <h3>${'product' in scope ? use.meter : `${use.meter} of ${use.productId}`}</h3>
+        <h3>${nameOf(use, scope)}</h3>
         ${usePlot(use, name)}
         <p class="lead">${sumWords(use, name)}</p>
         ${use.heaviest.length > 0 && heaviestTable(use)}
@@ -46,6 +46,14 @@ export const meterRangeLinks = (path: string, chosen: MeterRangeName): Html => h
     )}
   </ul>
 </div>`
+
+function nameOf({ meter, productId }: MeteredUse, scope: object): string {
+  if (productId === null)
+    return 'product' in scope
+      ? `${meter}, shared by licenses of customers`
+      : `${meter}, shared by its licenses`
+  return 'product' in scope ? meter : `${meter} of ${productId}`
+}
 
 /** One bar for each hour or day. Where more was corrected than used, there is none, and a mark says so. */
 export const usePlot = ({ meter, unit, points }: MeteredUse, name: MeterRangeName): Html =>
@@ -72,7 +80,7 @@ export const sumWords = ({ used, overage, unit }: MeteredUse, name: MeterRangeNa
   return `${amountWords(amountText(used))} ${unit}${beyond} in the last ${meterRanges[name].name}.`
 }
 
-const heaviestTable = ({ heaviest, meter, unit }: MeteredUse): Html =>
+const heaviestTable = ({ heaviest, meter, unit, productId }: MeteredUse): Html =>
   html`<div class="sheeted">
     ${table({
       caption: `Licenses that used most ${unit} under ${meter}`,
@@ -83,7 +91,9 @@ const heaviestTable = ({ heaviest, meter, unit }: MeteredUse): Html =>
       ],
       rows: heaviest.map(({ licenseId, used, overage }): Content[] => [
         html`<a href=${`/dashboard/licenses/${licenseId}#metered-use`}><code>${licenseId}</code></a>`,
-        html`<a href=${`/dashboard/licenses/${licenseId}/meters/${meter}`} aria-label=${`Lines of ${meter} of ${licenseId}`}>${amountWords(amountText(used))}</a>`,
+        productId === null
+          ? amountWords(amountText(used))
+          : html`<a href=${`/dashboard/licenses/${licenseId}/meters/${meter}`} aria-label=${`Lines of ${meter} of ${licenseId}`}>${amountWords(amountText(used))}</a>`,
         amountWords(amountText(overage)),
       ]),
     })}

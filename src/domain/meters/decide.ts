@@ -1,9 +1,9 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
-import { type Amount, amountOf, amountText, least } from './amount.ts'
+import { type Amount, amountOf, amountText, least, notNegative } from './amount.ts'
 import { closed, isClosed, presentPeriod } from './closing.ts'
 import type { MeterEvent } from './events.ts'
-import { type Allowance, freeIn, remainingOf, usedIn } from './free.ts'
+import { type Allowance, creditsLeft, freeIn, remainingOf, usedIn } from './free.ts'
 import { evolveMeter, hasEnded, type Meter, type MeterOwner, unusedMeter } from './meter.ts'
 import { openUntil, type Period, periodAt } from './period.ts'
 import { firstOf, type Shares, sharesText, taken, totalOf } from './shares.ts'
@@ -17,13 +17,16 @@ type Use = {
   usedAt?: string | undefined
 }
 
-type Told = { owner: MeterOwner; allowance: Allowance; at: string }
+/** @param licenseId of a meter that licenses share: the one that uses it */
+type Told = { owner: MeterOwner; allowance: Allowance; licenseId?: string | undefined; at: string }
+
+/** @param allowance undefined where there is no such meter any more */
+type AsOfNow = { allowance: Allowance | undefined; at: string }
 
 export type MeterCommand =
   | ({ type: 'Consume'; uses: readonly Use[] } & Told)
   | ({ type: 'PlaceHold'; holdId: string; key: string; amount: Amount; endsAt: string } & Told)
-  /** @param allowance undefined where the key type has no such meter any more */
-  | { type: 'CommitHold'; holdId: string; amount: Amount; allowance: Allowance | undefined; at: string }
+  | ({ type: 'CommitHold'; holdId: string; amount: Amount } & AsOfNow)
   | { type: 'ReleaseHold'; holdId: string; at: string }
   | ({
       type: 'AddCredit'
@@ -32,11 +35,10 @@ export type MeterCommand =
       amount: Amount
       endsAt: string | null
       order: string | null
-    } & Told)
-  | ({ type: 'WithdrawCredit'; creditId: string; reason: string } & Omit<Told, 'owner'>)
-  | ({ type: 'CorrectUse'; key: string; amount: Amount; reason: string } & Told)
-  /** @param allowance undefined where the key type has no such meter any more */
-  | { type: 'ClosePeriods'; allowance: Allowance | undefined; at: string }
+    } & AsOfNow & { owner: MeterOwner })
+  | ({ type: 'WithdrawCredit'; creditId: string; reason: string; key?: string | undefined } & AsOfNow)
+  | ({ type: 'CorrectUse'; key: string; amount: Amount; reason: string } & Omit<Told, 'licenseId'>)
+  | ({ type: 'ClosePeriods' } & AsOfNow)
 
 /**
  * What is counted under a meter. A use or a hold for which there is not enough is left out; everything else is refused.
@@ -66,8 +68,8 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
       if (command.amount > hold.amount) throw new Refusal('hold_too_small')
       const { holdId, amount } = command
       const from = sharesText(firstOf(hold.from, amount))
-      const { period } = hold
-      const data = { holdId, amount: amountText(amount), from, period, at }
+      const { period, licenseId } = hold
+      const data = { holdId, amount: amountText(amount), from, period, ...namedBy(licenseId), at }
       return announced(meter, [{ type: 'HoldCommitted', data }], [period], command.allowance)
     }
     case 'ReleaseHold': {
@@ -82,10 +84,12 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
       return [...opened(meter, command), ...followed(meter, { type: 'CreditAdded', data }, command, rearmed)]
     }
     case 'WithdrawCredit': {
-      const { creditId, reason } = command
-      if (!meter.credits.has(creditId)) throw new Refusal('credit_not_found')
-      const withdrawn: MeterEvent = { type: 'CreditWithdrawn', data: { creditId, reason, at } }
-      return followed(meter, withdrawn, command, newlyReached)
+      const { creditId, reason, key } = command
+      const free = meter.credits.has(creditId) ? creditsLeft(meter, at).get(creditId) : undefined
+      if (free === undefined) throw new Refusal('credit_not_found')
+      const left = amountText(notNegative(free))
+      const data = { creditId, reason, ...(key !== undefined && { key }), left, at }
+      return followed(meter, { type: 'CreditWithdrawn', data }, command, newlyReached)
     }
     case 'CorrectUse':
       return followed(meter, corrected(meter, command), command, rearmed)
@@ -113,9 +117,10 @@ function announced(
 function followed(
   meter: Meter,
   event: MeterEvent,
-  { allowance, at }: Omit<Told, 'owner'>,
+  { allowance, at }: AsOfNow,
   following: typeof rearmed,
 ): MeterEvent[] {
+  if (!allowance) return [event]
   const after = evolveMeter(meter, event)
   return [event, ...following(after, presentPeriod(after, allowance, at), allowance, at)]
 }
@@ -127,8 +132,14 @@ export const meters: Decider<Meter, MeterCommand, 'meter'> = {
   evolve: evolveMeter,
 }
 
-const opened = (meter: Meter, { owner, at }: Pick<Told, 'owner' | 'at'>): MeterEvent[] =>
-  meter.owner ? [] : [{ type: 'MeterOpened', data: { ...owner, at } }]
+function opened(meter: Meter, { owner, at }: Pick<Told, 'owner' | 'at'>): MeterEvent[] {
+  if (meter.owner) return []
+  return 'customerId' in owner
+    ? [{ type: 'SharedMeterOpened', data: { ...owner, at } }]
+    : [{ type: 'MeterOpened', data: { ...owner, at } }]
+}
+
+const namedBy = (licenseId: string | undefined) => (licenseId === undefined ? {} : { licenseId })
 
 /** What a use is answered. */
 export type UseAnswer = {
@@ -149,7 +160,10 @@ export const answersTo = (meter: Meter, command: Extract<MeterCommand, { type: '
 
 type Entry = Extract<MeterEvent, { type: 'UsesRecorded' }>['data']['uses'][number]
 
-function judged(meter: Meter, { uses, allowance, at }: Extract<MeterCommand, { type: 'Consume' }>) {
+function judged(
+  meter: Meter,
+  { uses, allowance, licenseId, at }: Extract<MeterCommand, { type: 'Consume' }>,
+) {
   const entries: Entry[] = []
   const answers: UseAnswer[] = []
   let after = meter
@@ -164,6 +178,7 @@ function judged(meter: Meter, { uses, allowance, at }: Extract<MeterCommand, { t
         included: includedOf(allowance),
         ...(use.usedAt !== undefined && { usedAt: use.usedAt }),
         ...(place.late && { late: true }),
+        ...namedBy(licenseId),
       }
       entries.push(entry)
       after = evolveMeter(after, { type: 'UsesRecorded', data: { uses: [entry], at } })
@@ -212,7 +227,7 @@ const ownPeriod = ({ terms, moments }: Allowance, usedAt: string): Period | unde
 const includedOf = ({ terms: { included } }: Allowance): string => amountText(amountOf(included))
 
 function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }>): MeterEvent | undefined {
-  const { holdId, key, amount, endsAt, allowance, at } = command
+  const { holdId, key, amount, endsAt, allowance, licenseId, at } = command
   const period = presentPeriod(meter, allowance, at)
   const from = taken(amount, freeIn(meter, period, allowance, at))
   if (!from) return undefined
@@ -225,6 +240,7 @@ function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }
     period,
     included,
     endsAt,
+    ...namedBy(licenseId),
     at,
   }
   return { type: 'HoldPlaced', data }

@@ -22,6 +22,9 @@ const Period = z.strictObject({ startsAt: Moment, endsAt: Moment.nullable() })
 /** By what an amount can be told from every other: a repeated request with it changes nothing. */
 const key = z.string().min(1).max(200)
 
+/** Of what a customer's licenses share: the one that used it. Absent where the meter is that license's own. */
+const licenseId = z.string().min(1).optional()
+
 /** What was counted once. Uses of one moment are recorded together. */
 const Use = z.strictObject({
   key,
@@ -34,9 +37,10 @@ const Use = z.strictObject({
   usedAt: Moment.optional(),
   /** Its own period had ended for good, or had no room for it: it counts in the present one. */
   late: z.literal(true).optional(),
+  licenseId,
 })
 
-/** Everything that is counted under one meter of one license. */
+/** Everything that is counted under one meter of one license, or of one customer for all of their licenses. */
 export const MeterEvent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('MeterOpened'),
@@ -44,6 +48,17 @@ export const MeterEvent = z.discriminatedUnion('type', [
       tenantId: Slug,
       productId: Slug,
       licenseId: z.string().min(1),
+      meter: Slug,
+      unit: z.string().min(1),
+      at: Moment,
+    }),
+  }),
+  /** A meter that the licenses of a customer share. */
+  z.strictObject({
+    type: z.literal('SharedMeterOpened'),
+    data: z.strictObject({
+      tenantId: Slug,
+      customerId: z.string().min(1),
       meter: Slug,
       unit: z.string().min(1),
       at: Moment,
@@ -76,6 +91,7 @@ export const MeterEvent = z.discriminatedUnion('type', [
       included: AmountText,
       /** When it is free again, without anybody's doing. */
       endsAt: Moment,
+      licenseId,
       at: Moment,
     }),
   }),
@@ -86,6 +102,7 @@ export const MeterEvent = z.discriminatedUnion('type', [
       amount: AmountText,
       from: Shares,
       period: Period,
+      licenseId,
       at: Moment,
     }),
   }),
@@ -107,7 +124,15 @@ export const MeterEvent = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('CreditWithdrawn'),
-    data: z.strictObject({ creditId: z.string().min(1), reason: z.string().min(1), at: Moment }),
+    data: z.strictObject({
+      creditId: z.string().min(1),
+      reason: z.string().min(1),
+      /** By which a repeated withdrawal finds what was left; absent where none is repeated. */
+      key: key.optional(),
+      /** What was left of it and not held; absent in events from before it was recorded. */
+      left: AmountText.optional(),
+      at: Moment,
+    }),
   }),
   /** So much of what a period has is used, see `thresholds.ts`: recorded with what brought it there. */
   z.strictObject({

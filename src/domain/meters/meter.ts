@@ -19,15 +19,14 @@ type UsedPeriod = Period & {
 export type Credit = { left: Amount; endsAt: string | null }
 
 /** An amount that is kept free for one use until its end, and then free for every other. */
-export type Hold = { amount: Amount; from: Shares; period: Period; included: Amount; endsAt: string }
-
-/** Whose meter it is, as it was first used. */
-export type MeterOwner = {
-  tenantId: string
-  productId: string
-  licenseId: string
-  meter: string
-  unit: string
+export type Hold = {
+  amount: Amount
+  from: Shares
+  period: Period
+  included: Amount
+  endsAt: string
+  /** Of a shared meter: the license that it is for. */
+  licenseId?: string | undefined
 }
 
 type ClosedPeriods = {
@@ -37,7 +36,17 @@ type ClosedPeriods = {
   endless: { startsAt: string; endedAt: string } | null
 }
 
-/** What one license has used under one meter. */
+/** Whose meter it is, as it was first used: a license's, or that of a customer whose licenses share it. */
+export type MeterOwner = { tenantId: string; meter: string; unit: string } & (
+  | { productId: string; licenseId: string }
+  | { customerId: string }
+)
+
+/** The id of the license or the customer. */
+export const ownerIdOf = (owner: MeterOwner): string =>
+  'customerId' in owner ? owner.customerId : owner.licenseId
+
+/** What one license, or all licenses of a customer, have used under one meter. */
 export type Meter = {
   /** null before anything was counted. */
   owner: MeterOwner | null
@@ -63,7 +72,8 @@ export const unusedMeter: Meter = {
 export function evolveMeter(meter: Meter, event: MeterEvent): Meter {
   const kept = withoutEnded(meter, event.data.at)
   switch (event.type) {
-    case 'MeterOpened': {
+    case 'MeterOpened':
+    case 'SharedMeterOpened': {
       const { at: _, ...owner } = event.data
       return { ...kept, owner }
     }
@@ -75,9 +85,10 @@ export function evolveMeter(meter: Meter, event: MeterEvent): Meter {
     case 'UseCorrected':
       return givenBack(kept, event.data.period, sharesOf(event.data.to))
     case 'HoldPlaced': {
-      const { holdId, amount, from, period, included, endsAt } = event.data
+      const { holdId, amount, from, period, included, endsAt, licenseId } = event.data
       const hold = {
         ...{ amount: amountOf(amount), from: sharesOf(from), period, included: amountOf(included), endsAt },
+        ...(licenseId !== undefined && { licenseId }),
       }
       return { ...kept, holds: new Map(kept.holds).set(holdId, hold) }
     }

@@ -63,14 +63,26 @@ export const MeterTerms = z
   })
 export type MeterTerms = z.infer<typeof MeterTerms>
 
-/** Of a key type. */
+/** Of a key type or a customer. */
 export const maxMeters = 20
 
+const namesEachOnce = (meters: readonly MeterTerms[]) =>
+  new Set(meters.map(({ meter }) => meter)).size === meters.length
+const eachOnce = 'must name each meter once'
+
 /** The meters of a key type; each name is there once. */
-export const MetersOfKeyType = z
-  .array(MeterTerms)
-  .max(maxMeters)
-  .refine(
-    (meters) => new Set(meters.map(({ meter }) => meter)).size === meters.length,
-    'must name each meter once',
+export const MetersOfKeyType = z.array(MeterTerms).max(maxMeters).refine(namesEachOnce, eachOnce)
+
+/** A meter that all licenses of a customer share, and when the customer first had it. */
+export type SharedMeter = MeterTerms & { since: string }
+
+/** The meters that all licenses of a customer share; each name is there once. */
+export const MetersOfCustomer = z
+  .array(
+    MeterTerms.refine(({ period }) => period !== 'purchase', {
+      path: ['period'],
+      message: 'must be day, week, month or license: purchases are of one license, not of a customer',
+    }),
   )
+  .max(maxMeters)
+  .refine(namesEachOnce, eachOnce)

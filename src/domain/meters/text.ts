@@ -20,7 +20,14 @@ export type MeterText = {
   credits: [creditId: string, credit: { left: string; endsAt: string | null }][]
   holds: [
     holdId: string,
-    hold: { amount: string; from: SharesInOrder; period: Period; included: string; endsAt: string },
+    hold: {
+      amount: string
+      from: SharesInOrder
+      period: Period
+      included: string
+      endsAt: string
+      licenseId?: string | undefined
+    },
   ][]
 }
 

@@ -65,7 +65,11 @@ async function* billCsv(db: Pool, query: BillQuery, part: BillPart): AsyncGenera
   }
   yield csvLine(lineColumns)
   for await (const { meter, lines } of billedLines(db, query))
-    yield lines.map((line) => csvLine([...ofMeter(meter), ...ofLine(line)])).join('')
+    yield lines
+      .map((line) =>
+        csvLine([...ofMeter({ ...meter, licenseId: line.licenseId ?? meter.licenseId }), ...ofLine(line)]),
+      )
+      .join('')
 }
 
 const decimal = (amount: bigint): Decimal => ({ decimal: amountText(amount) })

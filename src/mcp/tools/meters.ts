@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { licenseId, time } from '../arguments.ts'
+import { customerId, licenseId, time } from '../arguments.ts'
 import { tool } from '../tool.ts'
 
 /** What licenses use under their meters. */
@@ -31,5 +31,16 @@ export const meterTools = [
       granularity: z.enum(['hour', 'day']).optional().describe('How long one point is; a day by default'),
     },
     names: { licenseId: 'id' },
+  }),
+  tool({
+    name: 'list_customer_meters',
+    operation: 'listCustomerMeters',
+    title: "Show what a customer's licenses have used together",
+    description:
+      'Returns each meter that all licenses of a customer share, in place of what their key types have: what the period includes, what ' +
+      'was used and is left, prepaid credits, and holds. Amounts are decimal numbers as text.',
+    effect: 'reads',
+    input: { customerId },
+    names: { customerId: 'id' },
   }),
 ]

@@ -10,7 +10,6 @@ import {
 import { plainText } from '../../domain/plain-text.ts'
 import { dayIn, languageTags } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import type { LicenseMeter } from '../../usage/license-meters.ts'
 import type { Visit } from '../visit.ts'
 import type { LicenseDetails, ShownMeter } from './shown.ts'
 import { facts } from './view.ts'
@@ -29,7 +28,7 @@ function standing({ say, language }: Visit, meter: ShownMeter): Html {
   const all = spent + amountOf(meter.remaining) + held
   const percent = all === 0n ? 100 : Number((spent * 1000n) / all) / 10
   const used = say('usageUsed', { used: words(meter.used), all: words(amountText(all)), unit })
-  return html`<p><strong>${used}</strong></p>
+  return html`<p><strong>${used}</strong>${meter.customerId !== null && html` <span class="soft">${say('usageShared')}</span>`}</p>
     <progress max="100" value=${percent} aria-label=${used}></progress>
     ${facts([
       [say('usageLeftLabel'), say('usageAmount', { amount: words(meter.remaining), unit })],
@@ -58,7 +57,7 @@ function standing({ say, language }: Visit, meter: ShownMeter): Html {
 
 function forecastWords(
   { say, language }: Pick<Visit, 'say' | 'language'>,
-  { forecast }: Pick<LicenseMeter, 'forecast'>,
+  { forecast }: Pick<ShownMeter, 'forecast'>,
 ): string {
   const usedUpAt = forecast?.usedUpAt ?? null
   return usedUpAt === null ? say('usageLasts') : say('usageUsedUp', { date: dayIn(language, usedUpAt) })

@@ -8,6 +8,7 @@ import { allowFiles } from '../../commands/devices/files.ts'
 import { allowRelays } from '../../commands/devices/relays.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
+import { metersOfLicense } from '../../commands/meters/meters.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { freesLeft } from '../../domain/licenses/customer.ts'
 import { graceUntilAt } from '../../domain/licenses/grace.ts'
@@ -22,9 +23,9 @@ import type { Duration } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { readSeatEnds } from '../../seats/read-ends.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
-import { type LicenseMeter, readLicenseMeters } from '../../usage/license-meters.ts'
 import { usageRange } from '../../usage/range.ts'
 import { readMeteredUse } from '../../usage/read-metered.ts'
+import { readStandings, type StandingMeter, useOf } from '../../usage/standing-meters.ts'
 import type { PortalContext } from '../context.ts'
 import type { Customer } from '../visit.ts'
 
@@ -85,7 +86,7 @@ export type LicenseDetails = {
 }
 
 /** How a meter stands, and what was used under it in each of the last days. */
-export type ShownMeter = LicenseMeter & { days: { at: string; used: bigint }[] }
+export type ShownMeter = StandingMeter & { days: { at: string; used: bigint }[] }
 
 /** More seats than a person would look through. */
 const mostDevices = 500
@@ -152,17 +153,18 @@ async function metersOf(
   { tenantId, licenseId }: IssuedLicense,
 ): Promise<ShownMeter[]> {
   const metering = await findMetering(db, tenantId, licenseId)
-  if (!metering || metering.meters.length === 0) return []
+  const usable = metering ? metersOfLicense(metering) : []
+  if (usable.length === 0) return []
   const at = now().toISOString()
   const range = usageRange({ granularity: 'day' }, at)
   if (typeof range === 'string') throw new Error(`the last days are ${range}`)
   const [meters, uses] = await Promise.all([
-    readLicenseMeters(db, metering, at),
+    readStandings(db, usable, at),
     readMeteredUse(db, { tenantId, licenseId }, range),
   ])
   return meters.map((meter) => ({
     ...meter,
-    days: uses.find((use) => use.meter === meter.meter)?.points ?? [],
+    days: useOf(meter, uses)?.points ?? [],
   }))
 }
 

@@ -5,17 +5,20 @@
 export const operations = {
   activateDevice: 'POST /v1/licenses/activate idempotent',
   addCredit: 'POST /v1/licenses/{id}/credits idempotent',
+  addCustomerCredit: 'POST /v1/customers/{id}/credits idempotent',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   certifyRelay: 'POST /v1/licenses/{id}/relays idempotent',
   changeWebhookEndpoint: 'PATCH /v1/webhook-endpoints/{id} gated',
   commitHold: 'POST /v1/licenses/hold/commit',
   compareLicense: 'GET /v1/licenses/{id}/diff',
+  configureCreditPacks: 'POST /v1/products/{productId}/integrations/{provider}/credit-packs idempotent',
   configureProductIntegration: 'POST /v1/products/{productId}/integrations/{provider} idempotent',
   connectIntegration: 'POST /v1/integrations/{provider}/connect idempotent',
   connectOwnStripeAccount: 'POST /v1/integrations/stripe/own-account idempotent',
   connectStripe: 'POST /v1/integrations/stripe/connect idempotent',
   consumeMeter: 'POST /v1/licenses/consume',
+  correctCustomerUse: 'POST /v1/customers/{id}/meters/{meter}/corrections idempotent',
   correctUse: 'POST /v1/licenses/{id}/meters/{meter}/corrections idempotent',
   createCustomer: 'POST /v1/customers idempotent',
   createKeyType: 'POST /v1/products/{productId}/key-types idempotent',
@@ -57,6 +60,8 @@ export const operations = {
   keepSeat: 'POST /v1/licenses/heartbeat',
   linkLicense: 'POST /v1/customers/{id}/link-license idempotent',
   listAudit: 'GET /v1/audit paged',
+  listCustomerMeterLines: 'GET /v1/customers/{id}/meters/{meter}/uses paged',
+  listCustomerMeters: 'GET /v1/customers/{id}/meters',
   listCustomers: 'GET /v1/customers paged',
   listDeliveries: 'GET /v1/webhook/deliveries paged',
   listEvents: 'GET /v1/events',
@@ -135,6 +140,7 @@ export const operations = {
   verifyPrices: 'POST /v1/products/{productId}/key-types/verify-prices idempotent',
   verifyToken: 'GET /v1/tokens/verify',
   withdrawCredit: 'POST /v1/licenses/{id}/meters/{meter}/credits/{creditId}/withdraw idempotent',
+  withdrawCustomerCredit: 'POST /v1/customers/{id}/meters/{meter}/credits/{creditId}/withdraw idempotent',
 } as const
 
 /** The operations that say what they would change. */
@@ -142,6 +148,7 @@ export type DryRunId =
   | 'addWebhookEndpoint'
   | 'cancelWebhookReplay'
   | 'changeWebhookEndpoint'
+  | 'configureCreditPacks'
   | 'configureProductIntegration'
   | 'connectIntegration'
   | 'createCustomer'

@@ -46,7 +46,7 @@ const Use = z.strictObject({
   granularity: z.enum(['hour', 'day']),
   meters: z.array(
     z.strictObject({
-      productId: z.string(),
+      productId: z.string().nullable(),
       meter: z.string(),
       unit: z.string(),
       used: z.string(),
@@ -159,4 +159,46 @@ describe('of a product and of a customer', () => {
       { productId: 'two', used: '3', heaviest: [{ licenseId: other.id }] },
     ])
   })
+})
+
+test('of a meter that licenses share, each has what it used of it, and the customer all of it', async () => {
+  await makeApi('pool')
+  const customerId = await makeCustomer(api.ask, tenant.token, {
+    meters: [{ meter: 'calls', unit: 'calls', included: '15', period: 'month', overage: 'allow' }],
+  })
+  const [first, second] = [
+    await mint(api.ask, tenant.token, 'pool', { customerId }),
+    await mint(api.ask, tenant.token, 'pool', { customerId }),
+  ]
+  await consume('pool', first.licenseKey, '10.5')
+  await consume('pool', second.licenseKey, '6')
+  await consume('pool', second.licenseKey, '2', { meter: 'tokens' })
+  api.ledger.clock.advance(2 * 86_400_000)
+  await consume('pool', first.licenseKey, '1')
+
+  const shared = { productId: null, meter: 'calls', unit: 'calls' }
+  const own = { productId: 'pool', meter: 'tokens', used: '2' }
+  expect((await read(`/v1/licenses/${first.id}`)).meters).toMatchObject([
+    { ...shared, used: '11.5', overage: '1' },
+  ])
+  expect((await read(`/v1/licenses/${second.id}`)).meters).toMatchObject([{ ...shared, used: '6' }, own])
+  const heaviest = [
+    { licenseId: first.id, used: '11.5' },
+    { licenseId: second.id, used: '6' },
+  ]
+  for (const path of [`/v1/customers/${customerId}`, '/v1/products/pool'])
+    expect((await read(path)).meters).toMatchObject([
+      { ...shared, used: '17.5', overage: '2.5', heaviest },
+      own,
+    ])
+  const { body } = await api.ask('GET', `/v1/customers/${customerId}/meters`, { token: tenant.token })
+  expect(body).toMatchObject({ meters: [{ used: '17.5', overage: '2.5', forecast: null }] })
+
+  const csv = async (query: string) =>
+    (await api.ask('GET', `/v1/usage/export?of=lines&${query}`, { token: tenant.token })).text
+  api.ledger.clock.advance(1000)
+  const lines = await csv(`customer=${customerId}`)
+  expect(lines).toContain(`${customerId},${first.id},,calls,calls,`)
+  expect(lines.trim().split('\r\n')).toHaveLength(5)
+  expect((await csv('product=pool')).trim().split('\r\n')).toHaveLength(2)
 })

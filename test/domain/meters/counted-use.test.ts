@@ -12,6 +12,7 @@ const line: Line = {
   period: april,
   endsAt: null,
   subjectId: null,
+  licenseId: null,
   usedAt: null,
   late: false,
   note: null,

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { amountOf, amountText } from '../../../src/domain/meters/amount.ts'
 import { answersTo, decideMeter, type MeterCommand } from '../../../src/domain/meters/decide.ts'
 import type { MeterEvent } from '../../../src/domain/meters/events.ts'
+import { linesOf } from '../../../src/domain/meters/lines.ts'
 import { evolveMeter, unusedMeter } from '../../../src/domain/meters/meter.ts'
 import { periodAt } from '../../../src/domain/meters/period.ts'
 import { sharesOf, totalOf } from '../../../src/domain/meters/shares.ts'
@@ -352,4 +353,26 @@ test.each([false, true])('never more than is allowed over any history, with roll
     }),
     { numRuns: 300 },
   )
+})
+
+test('what a license uses of what its customer shares is recorded with that license, also when it was held', () => {
+  const shared = { tenantId: 'acme', customerId: 'cus_1', meter: 'calls', unit: 'calls' }
+  const told = { owner: shared, licenseId: 'lic_2' }
+  const used = decideMeter(unusedMeter, { ...consuming([use('a', '4')]), ...told })
+  expect(used).toMatchObject([
+    { type: 'SharedMeterOpened', data: { ...shared, at } },
+    { type: 'UsesRecorded', data: { uses: [{ key: 'a', licenseId: 'lic_2' }] } },
+  ])
+  const held = [placing('h', '5', '2026-11-10T10:00:00.000Z')].map((command) => ({ ...command, ...told }))
+  const meter = used.reduce(evolveMeter, unusedMeter)
+  const placed = held.flatMap((command) => decideMeter(meter, command))
+  const committed = decideMeter(placed.reduce(evolveMeter, meter), {
+    ...{ type: 'CommitHold', holdId: 'h', amount: amountOf('3'), allowance: undefined, at },
+  })
+  const lines = [...used, ...placed, ...committed].flatMap(linesOf)
+  expect(lines.map(({ kind, amount, licenseId }) => [kind, amount, licenseId])).toStrictEqual([
+    ['use', '4', 'lic_2'],
+    ['hold', '5', 'lic_2'],
+    ['commit', '3', 'lic_2'],
+  ])
 })

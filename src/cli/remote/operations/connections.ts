@@ -115,6 +115,11 @@ export const saleCommands = {
     words: 'integrations rotate-secret',
     summary: "Replace the secret that verifies a provider's notifications",
   },
+  configureCreditPacks: {
+    words: 'integrations map-credits',
+    summary: 'Say what of a provider sells credits for a product',
+    options: { packs: 'an array of {id, meter, amount, days?}; replaces all of them' },
+  },
   configureProductIntegration: {
     words: 'integrations map',
     options: {

@@ -162,6 +162,7 @@ export const de: Record<PortalTextKey, string> = {
 
   usageTitle: 'Verbrauch',
   usageUsed: '{used} von {all} {unit} verbraucht',
+  usageShared: 'Von allen Ihren Lizenzen zusammen.',
   usageAmount: '{amount} {unit}',
   usageLeftLabel: 'Übrig',
   usageBeyondLabel: 'Darüber hinaus',

@@ -148,6 +148,7 @@ export const en = {
 
   usageTitle: 'Usage',
   usageUsed: '{used} of {all} {unit} used',
+  usageShared: 'By all of your licenses together.',
   usageAmount: '{amount} {unit}',
   usageLeftLabel: 'Left',
   usageBeyondLabel: 'Beyond that',

@@ -3,19 +3,26 @@
 import {
   activateInstance,
   addCredit,
+  addCustomerCredit,
   commitHold,
   consumeMeter,
   consumeMeterOfInstance,
+  correctCustomerUse,
   correctUse,
+  createCustomer,
   createKeyType,
   getSdkKey,
   holdMeter,
+  linkLicense,
+  listCustomerMeterLines,
+  listCustomerMeters,
   listLicenseMeters,
   listMeterLines,
   mintLicense,
   releaseHold,
   verifyToken,
   withdrawCredit,
+  withdrawCustomerCredit,
 } from '../client/index.ts'
 import { approved, expect } from '../program.ts'
 
@@ -72,3 +79,30 @@ for (const [query, count] of [
   const cursor = lines.data?.nextCursor
   if (cursor) await listMeterLines({ path: ofMeter, query: { cursor, limit: 1 } })
 }
+
+const team = await createCustomer({
+  body: { email: 'team@example.com', meters: [{ ...terms, included: '20' }] },
+})
+const { customer } = expect(
+  'a customer has a meter',
+  team.data,
+  (answer) => answer.customer.meters !== undefined,
+)
+const shared = { id: customer.id }
+await linkLicense({ path: shared, body: { licenseId: license.id } })
+const ofAll = await consumeMeter({ body: { ...of, amount: '2', idempotency_key: 'six' } })
+expect('a license uses what its customer shares', ofAll.data, ({ remaining }) => remaining === '18')
+const sharedMeter = { ...shared, meter }
+await correctCustomerUse({ path: sharedMeter, body: { ...keyed, reason: 'counted twice' } })
+const bought = await addCustomerCredit({
+  path: shared,
+  body: { meter, amount: '5', idempotencyKey: 'order-2' },
+})
+const withdrawn = { ...sharedMeter, creditId: bought.data?.creditId ?? '' }
+await withdrawCustomerCredit({ path: withdrawn, body: { reason: 'refunded' } })
+const standing = await listCustomerMeters({ path: shared })
+expect('1.5 are used', standing.data, (answer) => answer.meters[0]?.used === '1.5')
+const lines = await listCustomerMeterLines({ path: sharedMeter, query: { order: 'oldest', limit: 1 } })
+expect('a line names its license', lines.data, ({ items }) => items[0]?.licenseId === license.id)
+const cursor = lines.data?.nextCursor
+if (cursor) await listCustomerMeterLines({ path: sharedMeter, query: { cursor, order: 'oldest' } })
