@@ -23,6 +23,7 @@ import { resumeSales } from '../reactions/sales.ts'
 import { recordSeatEnds } from '../reactions/seats.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner, resumeTestPurchases } from '../reactions/test-purchases.ts'
+import { sendUseReports } from '../reactions/use-reports.ts'
 import { baseUrlOf, sendOverHttp } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
@@ -64,6 +65,7 @@ export function startProcesses(
     telling,
     closeMeterPeriods(ports, logged('meter.period_not_closed', 'meter')),
     recordSeatEnds(ports, { onFailure: logged('license.seat_end_not_recorded', 'license') }),
+    sendUseReports(ports, logged('meter.not_reported', 'meter')),
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),

@@ -1561,6 +1561,24 @@ export const operations = {
     path: '/v1/integrations/stripe/status',
     summary: 'Read the state of the connected Stripe account',
   },
+  getUseReports: {
+    method: 'GET',
+    path: '/v1/integrations/stripe/use-reports',
+    summary: 'Show what Stripe is told of the uses of licenses',
+  },
+  setUseReports: {
+    method: 'PUT',
+    path: '/v1/integrations/stripe/use-reports',
+    summary: 'Report the uses of licenses to the meters of Stripe, or stop that',
+    body: {
+      on: {
+        kind: 'flag',
+        help: 'Whether uses of licenses are reported to the meters of Stripe',
+        required: true,
+      },
+    },
+    dryRun: true,
+  },
   enableTestMode: {
     method: 'POST',
     path: '/v1/products/{productId}/test-mode',

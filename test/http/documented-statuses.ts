@@ -128,6 +128,8 @@ export const statuses: Record<string, number[]> = {
   'POST /v1/integrations/stripe/connect': [200, 400, 401, 403, 409, 422],
   'POST /v1/integrations/stripe/own-account': [200, 400, 401, 403, 409, 422],
   'GET /v1/integrations/stripe/status': [200, 401, 403, 422],
+  'GET /v1/integrations/stripe/use-reports': [200, 401, 403],
+  'PUT /v1/integrations/stripe/use-reports': [200, 400, 401, 403, 409],
   'POST /v1/products/{productId}/test-mode': [200, 400, 401, 403, 404, 409, 422],
   'DELETE /v1/products/{productId}/test-mode': [200, 400, 401, 403, 404],
   'POST /v1/products/{productId}/free-tier': [200, 400, 401, 403, 404, 409, 422],

@@ -73,6 +73,11 @@ export const IntegrationEvent = z.discriminatedUnion('type', [
     type: z.literal('ProductMapped'),
     data: z.strictObject({ productId: Slug, mapping: Mapping, at: Moment }),
   }),
+  /** Whether uses of licenses are reported to the provider from now on; nothing that was used before is. */
+  z.object({
+    type: z.literal('UseReportsSwitched'),
+    data: z.strictObject({ on: z.boolean(), at: Moment }),
+  }),
   /** What of the provider adds a prepaid amount to a meter instead of issuing a license: all of one product. */
   z.object({
     type: z.literal('CreditPacksMapped'),

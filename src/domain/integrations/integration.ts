@@ -49,6 +49,8 @@ export type Integration =
       retired: readonly string[]
       /** They outlive a disconnection, so that connecting again does not lose them. */
       mappings: readonly ProductMapping[]
+      /** From when on uses of licenses are reported to the card provider; absent while they are not. */
+      usesReportedSince?: string
       /** What sells credits, by product; absent in states from before it could. */
       packs?: readonly ProductPacks[]
       /** Operations that have been carried out, so that none is carried out twice. */
@@ -93,6 +95,7 @@ export type IntegrationCommand =
   /** One of the provider's ids sells these credits from now on. */
   | { type: 'MapCreditPack'; item: string; productId: string; pack: CreditPack; at: string }
   | { type: 'UnmapItem'; item: string; at: string }
+  | { type: 'SwitchUseReports'; on: boolean; at: string }
   | { type: 'Disconnect'; at: string }
 
 export const absentIntegration: Integration = { status: 'absent' }
@@ -151,9 +154,10 @@ function decideOnConnected(
         | 'RotatePingToken'
         | 'MapProduct'
         | 'MapItem'
+        | 'UnmapItem'
+        | 'SwitchUseReports'
         | 'MapCreditPack'
         | 'MapCreditPacks'
-        | 'UnmapItem'
     }
   >,
 ): IntegrationEvent[] {
@@ -208,6 +212,11 @@ function decideOnConnected(
         ...unmapped(integration.mappings, command.item, command.at),
         ...withoutPack(integration, command.item, command.at),
       ]
+    case 'SwitchUseReports': {
+      const { on, at } = command
+      const isOn = integration.usesReportedSince !== undefined
+      return on === isOn ? [] : [{ type: 'UseReportsSwitched', data: { on, at } }]
+    }
   }
 }
 
@@ -301,13 +310,17 @@ function evolveKnown(
       const { productId, mapping } = event.data
       return { ...integration, mappings: withMapping(integration.mappings, productId, mapping) }
     }
+    case 'UseReportsSwitched': {
+      const { on, at } = event.data
+      return withUseReports(integration, on ? at : undefined)
+    }
     case 'CreditPacksMapped': {
       const { productId, packs } = event.data
       return { ...integration, packs: withPacks(integration.packs ?? [], productId, packs) }
     }
     case 'IntegrationDisconnected':
       return {
-        ...withEndpoint(integration, undefined),
+        ...withUseReports(withEndpoint(integration, undefined), undefined),
         status: 'disconnected',
         connectedAt: null,
         ownAccount: null,
@@ -322,6 +335,13 @@ function withEndpoint(
   endpointId: string | undefined,
 ): KnownIntegration {
   return { ...integration, ...madeThere(endpointId) }
+}
+
+function withUseReports(
+  { usesReportedSince: _, ...integration }: KnownIntegration,
+  since: string | undefined,
+): KnownIntegration {
+  return since === undefined ? integration : { ...integration, usesReportedSince: since }
 }
 
 const madeThere = (endpointId: string | undefined): { endpointId?: string } =>

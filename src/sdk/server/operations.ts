@@ -51,6 +51,7 @@ export const operations = {
   getSdkKey: 'GET /v1/sdk-key gated',
   getStripeStatus: 'GET /v1/integrations/stripe/status',
   getTestPurchase: 'GET /v1/test-purchase/{id}',
+  getUseReports: 'GET /v1/integrations/stripe/use-reports',
   getWebhook: 'GET /v1/webhook',
   getWebhookEndpoint: 'GET /v1/webhook-endpoints/{id}',
   getWebhookReplay: 'GET /v1/webhook/replays/{id}',
@@ -125,6 +126,7 @@ export const operations = {
   setPortalLogo: 'PUT /v1/portal/logo',
   setProductMail: 'PUT /v1/products/{productId}/mail',
   setReleases: 'PUT /v1/products/{productId}/releases',
+  setUseReports: 'PUT /v1/integrations/stripe/use-reports',
   setWebhook: 'PUT /v1/webhook gated',
   startTestPurchase: 'POST /v1/test-purchase idempotent',
   suspendLicense: 'POST /v1/licenses/{id}/suspend idempotent',
@@ -191,6 +193,7 @@ export type DryRunId =
   | 'setPortalLogo'
   | 'setProductMail'
   | 'setReleases'
+  | 'setUseReports'
   | 'setWebhook'
   | 'suspendLicense'
   | 'takeBackImport'

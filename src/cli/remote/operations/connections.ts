@@ -139,6 +139,11 @@ export const saleCommands = {
     summary: 'Connect your own Stripe account with a restricted key',
     options: { apiKey: 'the restricted key', webhookSecret: 'whsec_…' },
   },
+  getUseReports: { words: 'integrations stripe use-reports', summary: 'Show what Stripe is told of uses' },
+  setUseReports: {
+    words: 'integrations stripe report-uses',
+    summary: 'Report uses to the meters of Stripe, or stop that',
+  },
   getStripeStatus: { words: 'integrations stripe status', summary: 'Show the state of the Stripe account' },
   listSales: {
     words: 'sales list',
