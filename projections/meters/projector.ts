@@ -7,6 +7,7 @@ import { defineDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { defineTable } from '../table.ts'
 import { noteIn, usageNotes, writesOfLicenses, writesOfOpened } from './notes.ts'
+import { meterDays, meterHours, writesOfUse } from './use.ts'
 
 type Owners = { productId: string | null; licenseId: string | null; customerId: string | null }
 /** Of a license with its product, or of a customer. */
@@ -41,6 +42,7 @@ const documents = defineDocuments(
     merged: { renewedAt: 'greatest' },
     indexes: {
       meters_of_license: '(license_id, meter)',
+      meters_of_product: '(tenant_id, product_id)',
       meters_of_customer: '(customer_id, meter)',
       meters_to_close: '(closes_at) where closes_at is not null',
       meters_renewed: '(renewed_at) where renewed_at > endless_since',
@@ -87,13 +89,16 @@ export const meterLines = defineTable<LineFields>(
   {
     key: ['stream', 'revision', 'ordinal'],
     over: 'nothing',
-    indexes: { meter_lines_by_key: '(stream, key) where key is not null' },
+    indexes: {
+      meter_lines_by_key: '(stream, key) where key is not null',
+      meter_lines_by_time: '(stream, at)',
+    },
   },
 )
 
 export const metersProjector: Projector = {
   name: 'meters',
-  tables: [documents, meterLines, usageNotes],
+  tables: [documents, meterLines, meterHours, meterDays, usageNotes],
   async apply(db, entries) {
     const changed = await documents.changed(db, entries)
     if (changed.length === 0) return writesOfLicenses(entries)
@@ -101,6 +106,7 @@ export const metersProjector: Projector = {
     return [
       ...documents.write(changed),
       ...meterLines.write(entries.flatMap(rowsOf)),
+      ...writesOfUse(entries),
       ...writesOfOpened(entries),
       ...usageNotes.write(entries.flatMap((entry) => noteIn(owners, entry))),
       ...writesOfLicenses(entries),

@@ -55,7 +55,8 @@ const place = `(lpad(revision::text, 10, '0') || lpad(ordinal::text, 5, '0'))`
 
 const padded = (count: number, digits: number): string => String(count).padStart(digits, '0')
 
-function lineIn(row: LineRow): PlacedLine {
+/** A row of `meter_lines` as a line. */
+export function lineIn(row: LineRow): PlacedLine {
   const {
     stream: _,
     revision,

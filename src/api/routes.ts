@@ -5,6 +5,7 @@ import type { ZodApp } from '../http/validation.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { RunTestPurchase } from '../reactions/test-purchases.ts'
 import { auditRoutes } from './management/audit.ts'
+import { billRoutes } from './management/bill.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
 import { customerRoutes } from './management/customers/customers.ts'
 import { eventRoutes } from './management/events.ts'
@@ -26,6 +27,7 @@ import { licenseSearchRoute } from './management/licenses/search.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
 import { mailRoutes } from './management/mail.ts'
+import { meteredUseRoutes } from './management/metered-use.ts'
 import { meterManagementRoutes } from './management/meters/routes.ts'
 import { portalRoutes } from './management/portal.ts'
 import { keyTypeRoutes } from './management/products/key-types.ts'
@@ -86,6 +88,8 @@ export function managementRoutes(
   customerRoutes(routes, ports, cursors)
   usageRoutes(routes, ports)
   seatRoutes(routes, ports)
+  meteredUseRoutes(routes, ports)
+  billRoutes(routes, ports)
   insightRoutes(routes, ports)
   refusalRoutes(routes, ports, cursors)
   sdkKeyRoutes(routes, ports)

@@ -1087,6 +1087,68 @@ export const operations = {
       to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
     },
   },
+  readMeteredUseOfLicense: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/usage',
+    summary: 'Read what a license used under its meters by hour or day',
+    query: {
+      from: { kind: 'moment', help: 'The hour or day that contains this time is the first point' },
+      to: {
+        kind: 'moment',
+        help: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+      },
+      granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
+    },
+  },
+  readMeteredUseOfProduct: {
+    method: 'GET',
+    path: '/v1/products/{productId}/usage',
+    summary: "Read what a product's licenses used under their meters by hour or day",
+    query: {
+      from: { kind: 'moment', help: 'The hour or day that contains this time is the first point' },
+      to: {
+        kind: 'moment',
+        help: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+      },
+      granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
+    },
+  },
+  readMeteredUseOfCustomer: {
+    method: 'GET',
+    path: '/v1/customers/{id}/usage',
+    summary: "Read what a customer's licenses used under their meters by hour or day",
+    query: {
+      from: { kind: 'moment', help: 'The hour or day that contains this time is the first point' },
+      to: {
+        kind: 'moment',
+        help: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+      },
+      granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
+    },
+  },
+  exportMeteredUse: {
+    method: 'GET',
+    path: '/v1/usage/export',
+    summary: 'Export what licenses used under their meters as CSV, to be billed',
+    query: {
+      of: {
+        kind: 'text',
+        help: 'What a row is: what was used under a meter of a license in one period, or one line of it',
+        choices: ['totals', 'lines'],
+      },
+      from: {
+        kind: 'moment',
+        help: 'Lines that were recorded at this time or later; defaults to the start of the present month in UTC',
+      },
+      to: { kind: 'moment', help: 'Lines that were recorded before this time; defaults to now' },
+      product: { kind: 'text', help: 'Only what belongs to the product with this id' },
+      customer: { kind: 'text', help: 'Only of licenses that are linked to this customer now' },
+      license: {
+        kind: 'text',
+        help: 'Only of this license, also of a test license, which are left out otherwise',
+      },
+    },
+  },
   readInsights: {
     method: 'GET',
     path: '/v1/insights',

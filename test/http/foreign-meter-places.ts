@@ -21,6 +21,31 @@ export const meterPlaces: readonly Place[] = [
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/meters/calls/uses` }),
   ],
   [
+    'reading what a license used over time',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/usage` }),
+  ],
+  [
+    'reading what a customer used over time',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/usage` }),
+  ],
+  [
+    'reading what a product used over time',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/products/${which}/usage` }),
+  ],
+  [
+    'exporting what a license used',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/usage/export?license=${licenseId(which, owned)}` }),
+  ],
+  [
+    'exporting what a customer used',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/usage/export?customer=${customerId(which, owned)}` }),
+  ],
+  [
     'adding a credit',
     404,
     (which, owned) => ({

@@ -5,6 +5,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { findMeters, listLines } from '../../projections/meters/queries.ts'
+import { readMeterPoints } from '../../projections/meters/use-queries.ts'
 import { createCounting } from '../../src/commands/meters/counting.ts'
 import {
   addCredit,
@@ -132,6 +133,18 @@ function askedHere(period: 'license' | 'day', whose: 'its own' | 'shared', licen
       })
       const keys = items.flatMap(({ kind, key }) => (kind === 'use' ? [key] : []))
       return { used: amountOf(view.used), remaining: amountOf(view.remaining), keys }
+    },
+    async overTime() {
+      const range = { from: '2026-01-01T00:00:00.000Z', to: '2027-01-01T00:00:00.000Z' }
+      const scope = whose === 'shared' ? { tenantId: place.tenantId, customerId } : place
+      const read = (granularity: 'hour' | 'day') => readMeterPoints(db, scope, { ...range, granularity })
+      const periodOf = (at: string) =>
+        period === 'license' ? 'all' : String(Math.floor(Date.parse(at) / day))
+      return (await Promise.all([read('hour'), read('day')])).map((points) => {
+        const sums = new Map<string, bigint>()
+        for (const { at, used } of points) sums.set(periodOf(at), (sums.get(periodOf(at)) ?? 0n) + used)
+        return sums
+      })
     },
     time: {
       now,

@@ -343,6 +343,7 @@ create table meters (
   primary key (stream)
 ) with (fillfactor = 70);
 create index meters_of_license on meters (license_id, meter);
+create index meters_of_product on meters (tenant_id, product_id);
 create index meters_of_customer on meters (customer_id, meter);
 create index meters_to_close on meters (closes_at) where closes_at is not null;
 create index meters_renewed on meters (renewed_at) where renewed_at > endless_since;
@@ -367,6 +368,25 @@ create table meter_lines (
   primary key (stream, revision, ordinal)
 );
 create index meter_lines_by_key on meter_lines (stream, key) where key is not null;
+create index meter_lines_by_time on meter_lines (stream, at);
+
+create table meter_hours (
+  stream text not null,
+  license_id text not null,
+  at timestamptz not null,
+  used numeric not null,
+  overage numeric not null,
+  primary key (stream, license_id, at)
+) with (fillfactor = 70);
+
+create table meter_days (
+  stream text not null,
+  license_id text not null,
+  at timestamptz not null,
+  used numeric not null,
+  overage numeric not null,
+  primary key (stream, license_id, at)
+) with (fillfactor = 70);
 
 create table usage_notes (
   stream text not null,

@@ -38,6 +38,12 @@ export function meterOfLicense(metering: Metering, meter: string): UsableMeter |
   return ofAll ? { ...ofAll, licenseId } : ownMeter(metering, meter)
 }
 
+/** All meters that a license may use now: those that its customer shares before its own. */
+export function metersOfLicense(metering: Metering): UsableMeter[] {
+  const names = [...(metering.shared?.meters ?? []), ...metering.meters].map(({ meter }) => meter)
+  return [...new Set(names)].flatMap((meter) => meterOfLicense(metering, meter) ?? [])
+}
+
 /** What of a license only it uses. @returns undefined where its key type has no such meter */
 export function ownMeter(
   { meters, moments, tenantId, productId, licenseId }: Metering,

@@ -16,6 +16,7 @@ import {
 import { withOneValueEach } from './entitlement-lines.ts'
 import { withFloatingSeats } from './floating-form.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
+import { withMeters } from './meters-form.ts'
 import { inUnits, secondsIn, type Unit, unit } from './time-units.ts'
 
 const wrongPrefix = 'Use 2 to 8 capital letters and digits.'
@@ -46,16 +47,18 @@ const settingsFields = {
 }
 
 /** A new product with its first key type. */
-export const NewProductForm = withFloatingSeats(
-  withOneValueEach(
-    z.object({
-      name: wantedLine(200, 'Enter a name.'),
-      productId: optionalOf(Slug, wrongId),
-      keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
-      ...settingsFields,
-      ...keyTypeFields,
-      ...newKeyTypeId,
-    }),
+export const NewProductForm = withMeters(
+  withFloatingSeats(
+    withOneValueEach(
+      z.object({
+        name: wantedLine(200, 'Enter a name.'),
+        productId: optionalOf(Slug, wrongId),
+        keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
+        ...settingsFields,
+        ...keyTypeFields,
+        ...newKeyTypeId,
+      }),
+    ),
   ),
 )
 

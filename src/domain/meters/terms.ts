@@ -63,12 +63,15 @@ export const MeterTerms = z
   })
 export type MeterTerms = z.infer<typeof MeterTerms>
 
+/** Of a key type or a customer. */
+export const maxMeters = 20
+
 const namesEachOnce = (meters: readonly MeterTerms[]) =>
   new Set(meters.map(({ meter }) => meter)).size === meters.length
 const eachOnce = 'must name each meter once'
 
 /** The meters of a key type; each name is there once. */
-export const MetersOfKeyType = z.array(MeterTerms).max(20).refine(namesEachOnce, eachOnce)
+export const MetersOfKeyType = z.array(MeterTerms).max(maxMeters).refine(namesEachOnce, eachOnce)
 
 /** A meter that all licenses of a customer share, and when the customer first had it. */
 export type SharedMeter = MeterTerms & { since: string }
@@ -81,5 +84,5 @@ export const MetersOfCustomer = z
       message: 'must be day, week, month or license: purchases are of one license, not of a customer',
     }),
   )
-  .max(20)
+  .max(maxMeters)
   .refine(namesEachOnce, eachOnce)

@@ -1,4 +1,4 @@
-import { amountText } from './amount.ts'
+import { type Amount, amountOf, amountText, sumOf } from './amount.ts'
 import { presentPeriod } from './closing.ts'
 import { type Allowance, freeIn, remainingOf, usedIn } from './free.ts'
 import { hasEnded, type Meter, unusedMeter } from './meter.ts'
@@ -37,3 +37,10 @@ export function meterView(of: Meter | undefined, allowance: Allowance, at: strin
     ),
   }
 }
+
+/** What is kept of a meter, for work that is under way and for devices. */
+export const keptIn = ({
+  holds,
+  allowances,
+}: Pick<ReturnType<typeof meterView>, 'holds' | 'allowances'>): Amount =>
+  sumOf(holds.map(({ amount }) => amountOf(amount))) + sumOf(allowances.map(({ left }) => amountOf(left)))

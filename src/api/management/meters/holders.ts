@@ -4,7 +4,13 @@ import {
   type Metering,
   type SharedMeters,
 } from '../../../../projections/meters/licenses.ts'
-import { meterOfLicense, ownMeter, sharedMeter, type UsableMeter } from '../../../commands/meters/meters.ts'
+import {
+  meterOfLicense,
+  metersOfLicense,
+  ownMeter,
+  sharedMeter,
+  type UsableMeter,
+} from '../../../commands/meters/meters.ts'
 import { Refusal } from '../../../domain/refusal.ts'
 import { notFound } from '../../../http/problem.ts'
 import type { Ports } from '../../../ports.ts'
@@ -55,9 +61,7 @@ export const ofLicenses: MeterHolder = {
     'the customer.',
   credits: ' Where the customer of the license has the meter, add the credit to the customer.',
   async inUse(ports, tenantId, id) {
-    const metering = await requireMetering(ports, tenantId, id)
-    const names = [...(metering.shared?.meters ?? []), ...metering.meters].map(({ meter }) => meter)
-    return [...new Set(names)].flatMap((meter) => meterOfLicense(metering, meter) ?? [])
+    return metersOfLicense(await requireMetering(ports, tenantId, id))
   },
   requireId: async (ports, tenantId, id) => (await requireMetering(ports, tenantId, id)).licenseId,
   async forCredit(ports, tenantId, { id, meter }) {

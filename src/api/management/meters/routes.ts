@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { findMeters, listLines } from '../../../../projections/meters/queries.ts'
+import { listLines } from '../../../../projections/meters/queries.ts'
 import { catchUpWithLog } from '../../../commands/cross-stream/read-models.ts'
-import { addCredit, correctUse, meterIdOf, withdrawCredit } from '../../../commands/meters/meters.ts'
+import { addCredit, correctUse, withdrawCredit } from '../../../commands/meters/meters.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { amountOf } from '../../../domain/meters/amount.ts'
-import { meterView } from '../../../domain/meters/view.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { amountIn, amountOut } from '../../../http/licenses/meters.ts'
 import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
+import { readStandings } from '../../../usage/standing-meters.ts'
 import { answerPage } from '../page.ts'
 import { type MeterHolder, ofCustomers, ofLicenses } from './holders.ts'
 import {
@@ -66,14 +66,7 @@ function metersRoute(app: ZodApp, ports: MeterPorts, holder: MeterHolder): void 
       const { tenantId } = callerIn(request)
       await catchUpWithLog(ports)
       const meters = await holder.inUse(ports, tenantId, request.params.id)
-      const used = await findMeters(ports.db, meters.map(meterIdOf))
-      const now = momentOf(ports)
-      return {
-        meters: meters.map((meter) => ({
-          customerId: 'customerId' in meter.owner ? meter.owner.customerId : null,
-          ...meterView(used.get(meterIdOf(meter)), meter.allowance, now),
-        })),
-      }
+      return { meters: await readStandings(ports.db, meters, momentOf(ports)) }
     },
   )
 }

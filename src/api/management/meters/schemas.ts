@@ -87,6 +87,21 @@ export const meterOut = z
         }),
       )
       .meta({ description: 'What is kept for devices to spend without a network' }),
+    forecast: z
+      .object({
+        perDay: amountOut.meta({ description: 'The mean use of a day in the last seven', example: '100' }),
+        usedUpAt: momentOut.nullable().meta({
+          description:
+            'When all that is included and prepaid is used up at this rate; null when it lasts until the period ends, or for ten years',
+          example: '2026-12-21T00:00:00.000Z',
+        }),
+      })
+      .nullable()
+      .meta({
+        description:
+          'When it is used up if the use of the last seven days goes on; null when nothing is left, or the first use was less than a day ' +
+          'or nothing was used since',
+      }),
   })
   .meta({ id: 'Meter', description: 'How a meter of a license or a customer stands in the present period' })
 

@@ -1,6 +1,6 @@
 import { argument } from './field.ts'
 import type { Commands } from './operation.ts'
-import { refusalColumns, seatUse } from './reports.ts'
+import { meteredUse, refusalColumns, seatUse } from './reports.ts'
 
 const licenseColumns = {
   LICENSE: 'id',
@@ -156,6 +156,11 @@ export const licenseCommands = {
     summary: 'Show what a license has used under each meter',
     ...meterList,
   },
+  readMeteredUseOfLicense: {
+    words: 'licenses usage',
+    summary: 'Sum up what a license used under its meters; with --json by hour or day',
+    ...meteredUse,
+  },
   listMeterLines: {
     words: 'licenses uses',
     summary: 'List what was counted under a meter, newest first',
@@ -260,6 +265,11 @@ export const customerCommands = {
     words: 'customers seats',
     summary: "Show the floating seats of a customer's licenses in use over time",
     ...seatUse,
+  },
+  readMeteredUseOfCustomer: {
+    words: 'customers usage',
+    summary: "Sum up what a customer's licenses used under their meters; with --json by hour or day",
+    ...meteredUse,
   },
   replaceEntitlementOverrides: {
     words: 'customers entitlements',
