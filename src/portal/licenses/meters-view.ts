@@ -5,7 +5,6 @@ import {
   drawn,
   greatest,
   notNegative,
-  sumOf,
 } from '../../domain/meters/amount.ts'
 import { keptIn } from '../../domain/meters/view.ts'
 import { plainText } from '../../domain/plain-text.ts'
