@@ -68,13 +68,15 @@ export async function spendAllowance(
   origin: Origin,
 ): Promise<UseAnswer | undefined> {
   const id = streamOfHold(allowanceId)
+  // It may have become one of its customer, or of its license alone, since.
+  const allowance = metered && meterIdOf(metered) === id ? metered.allowance : undefined
   const { line, meter, at } = await counting.count({
     id,
     tenantId,
     adds: { kind: 'use', key, amount, licenseId: isShared(id) ? licenseId : null },
     command: (at) => ({
       type: 'SpendAllowance',
-      allowance: metered?.allowance,
+      allowance,
       allowanceId,
       instanceId,
       key,
@@ -84,8 +86,8 @@ export async function spendAllowance(
     }),
     ...from(origin),
   })
-  if (!line?.period || !metered) return undefined
-  return { allowed: true, ...standing(meter, line.period, metered.allowance, at), late: line.late }
+  if (!line?.period || !allowance) return undefined
+  return { allowed: true, ...standing(meter, line.period, allowance, at), late: line.late }
 }
 
 /**
