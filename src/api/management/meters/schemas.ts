@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PlacedLine } from '../../../../projections/meters/queries.ts'
 import { lineKinds } from '../../../domain/meters/lines.ts'
 import { periodKinds } from '../../../domain/meters/period.ts'
-import { allowanceId, amountIn, amountOut, meterName } from '../../../http/licenses/meters.ts'
+import { allowancesOut, amountIn, amountOut, meterName } from '../../../http/licenses/meters.ts'
 import { inUtc, momentIn, momentOut, text } from '../../../http/schemas.ts'
 
 export const idempotencyKey = text(200).meta({
@@ -64,29 +64,7 @@ export const meterOut = z
         }),
       )
       .meta({ description: 'What is kept free for work that is under way' }),
-    allowances: z
-      .array(
-        z.object({
-          allowanceId,
-          instanceId: z.string().meta({
-            description: 'The device that may spend it without a network',
-            example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
-          }),
-          left: amountOut.meta({
-            description: 'What is kept of it, as far as the device has reported',
-            example: '100',
-          }),
-          endsAt: momentOut.meta({
-            description: 'Until when the device may spend it',
-            example: '2026-11-30T00:00:00.000Z',
-          }),
-          keptUntil: momentOut.meta({
-            description: 'Until when it is kept for reports of the device',
-            example: '2026-12-07T00:00:00.000Z',
-          }),
-        }),
-      )
-      .meta({ description: 'What is kept for devices to spend without a network' }),
+    allowances: allowancesOut,
     forecast: z
       .object({
         perDay: amountOut.meta({ description: 'The mean use of a day in the last seven', example: '100' }),
