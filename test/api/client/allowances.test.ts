@@ -193,3 +193,35 @@ describe('what a device reports', () => {
     expect(await meterOf(id)).toMatchObject({ allowances: [{ left: '6' }] })
   })
 })
+// To append to test/api/client/allowances.test.ts
+test('comes out of what the customer of the license shares, and each line names the license', async () => {
+  const { id, licenseKey, holder } = await device()
+  const meters = [{ ...calls, included: '20' }]
+  const send = async (path: string, body: object) =>
+    (await api.ask('POST', path, { token: tenant.token, body })).body
+  const made = await send('/v1/customers', { email: 'team@example.com', meters })
+  const { customer } = z.object({ customer: z.looseObject({ id: z.string() }) }).parse(made)
+  await send(`/v1/customers/${customer.id}/link-license`, { licenseId: id })
+  const { allowance, remaining } = await granted(holder, '15', 'one')
+  expect(remaining).toBe('5')
+  const uses = [use('a', '12', { allowance: allowance.id })]
+  expect(await report(holder, uses)).toMatchObject([{ allowed: true, remaining: '5' }])
+  expect(await report(holder, uses, { returned: [allowance.id] })).toMatchObject([{ allowed: true, remaining: '5' }])
+  const validated = await app.post('validate', { ...holder, meters: true })
+  expect(validated.body).toMatchObject({ meters: [{ meter: 'calls', used: '12', remaining: '8' }] })
+  const path = `/v1/customers/${customer.id}/meters/calls/uses?order=oldest`
+  expect((await api.ask('GET', path, { token: tenant.token })).body).toMatchObject({
+    items: [
+      { kind: 'allowance', licenseId: id, amount: '15' },
+      { kind: 'use', licenseId: id, amount: '12', allowanceId: allowance.id },
+    ],
+  })
+  // What was kept before is reported after the license has left its customer, too.
+  const again = await granted(holder, '5', 'two')
+  await send(`/v1/customers/${customer.id}/unlink-license`, { licenseId: id })
+  const later = [use('b', '5', { allowance: again.allowance.id }), use('c', '10')]
+  expect(await report({ ...holder, license_key: licenseKey }, later)).toMatchObject([
+    { allowed: true },
+    { allowed: true, remaining: '0' },
+  ])
+})

@@ -54,6 +54,8 @@ export function useReportRoutes(app: ZodApp, ports: Ports<'db' | 'execute' | 'no
         operationId: 'getUseReports',
         tags: ['Integrations'],
         summary: 'Show what Stripe is told of the uses of licenses',
+        description:
+          'Whether reports are switched on, and what they are behind. keyledger stays the source: Stripe is told what was counted here.',
         response: { 200: answer('The reports', reportsOut), ...errors(403) },
       },
     },
