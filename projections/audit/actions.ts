@@ -46,7 +46,6 @@ export type AdministeredKind =
   | 'webhook'
   | 'integration'
   | 'mapping'
-  | 'credit_packs'
   | 'mail'
   | 'sdk_key'
   | 'checkout_key'

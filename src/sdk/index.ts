@@ -10,7 +10,6 @@ export {
   type EntitlementValue,
   type Lease2,
   type Lease2Refusal,
-  type LeasedAllowance,
   type LeasedDevice,
   verifyLease2,
 } from './lease2.ts'

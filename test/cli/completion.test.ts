@@ -30,7 +30,6 @@ const products = [
   'create',
   'show',
   'seats',
-  'usage',
   'update',
   'free-tier',
   'test-mode',

@@ -7,8 +7,6 @@ export type ClientRoute =
   | 'heartbeat'
   | 'deactivate'
   | 'consume'
-  | 'uses'
-  | 'allowance'
   | 'free-tier'
   | 'keyless'
   | 'config'

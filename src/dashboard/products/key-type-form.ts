@@ -5,7 +5,6 @@ import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalOf, optionalWhole, wantedLine } from '../forms/typed.ts'
 import { entitlementLines, linesOf } from './entitlement-lines.ts'
 import { floatingFields, floatingOf, floatingValues } from './floating-form.ts'
-import { meterFields, metersOf, metersValues } from './meters-form.ts'
 import { inUnits, secondsIn, unit } from './time-units.ts'
 
 /** In seconds; no unit makes it longer. */
@@ -32,7 +31,6 @@ export const keyTypeFields = {
   fileDays: optionalWhole(1, 36_500),
   filesPerYear: optionalWhole(1, 366),
   ...floatingFields,
-  ...meterFields,
 }
 
 export const wrongId = 'Use lowercase letters, digits and hyphens.'
@@ -49,7 +47,6 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
   const { deviceLimit, startsAt, graceCount, graceUnit, onExpiry, sellInMultiples, maxQuantity } = rest
   const { entitlements, fallbackEntitlements } = rest
   const { fileDays, filesPerYear } = rest
-  const meters = metersOf(rest)
   return {
     name,
     deviceLimit,
@@ -67,7 +64,6 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
     offlineFiles:
       fileDays === null ? null : { maxDays: fileDays, perSeatPerYear: filesPerYear ?? usualFilesPerYear },
     floatingSeats: floatingOf(rest),
-    ...(meters && { meters }),
   }
 }
 
@@ -96,7 +92,6 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   fileDays: String(keyType.offlineFiles?.maxDays ?? ''),
   filesPerYear: String(keyType.offlineFiles?.perSeatPerYear ?? ''),
   ...floatingValues(keyType),
-  ...metersValues(keyType),
 })
 
 /** The form of a new key type: one device, without an end. */

@@ -16,7 +16,6 @@ import {
 import { withOneValueEach } from './entitlement-lines.ts'
 import { withFloatingSeats } from './floating-form.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
-import { withMeters } from './meters-form.ts'
 import { inUnits, secondsIn, type Unit, unit } from './time-units.ts'
 
 const wrongPrefix = 'Use 2 to 8 capital letters and digits.'
@@ -38,7 +37,6 @@ const settingsFields = {
   trialDurationDays: optionalWhole(0, 3650),
   keyRecovery: checked,
   expiringDays,
-  usageNotice: checked,
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
   customerFiles: checked,
@@ -47,18 +45,16 @@ const settingsFields = {
 }
 
 /** A new product with its first key type. */
-export const NewProductForm = withMeters(
-  withFloatingSeats(
-    withOneValueEach(
-      z.object({
-        name: wantedLine(200, 'Enter a name.'),
-        productId: optionalOf(Slug, wrongId),
-        keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
-        ...settingsFields,
-        ...keyTypeFields,
-        ...newKeyTypeId,
-      }),
-    ),
+export const NewProductForm = withFloatingSeats(
+  withOneValueEach(
+    z.object({
+      name: wantedLine(200, 'Enter a name.'),
+      productId: optionalOf(Slug, wrongId),
+      keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
+      ...settingsFields,
+      ...keyTypeFields,
+      ...newKeyTypeId,
+    }),
   ),
 )
 
@@ -117,7 +113,6 @@ export const settingsOf = (form: SettingsTyped) => ({
 export const customerRules = (form: {
   customerSeatFrees: number | null
   expiringDays: readonly number[]
-  usageNotice: boolean
   customerKeyReplacement: boolean
   customerFiles: boolean
   showSeatHolders: boolean
@@ -126,7 +121,6 @@ export const customerRules = (form: {
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
   expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
-  usageNotice: form.usageNotice || undefined,
   customerFiles: form.customerFiles || undefined,
   showSeatHolders: form.showSeatHolders || undefined,
   leaseHolder: form.leaseHolder || undefined,
@@ -158,7 +152,6 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     customerSeatFrees: settings.customerSeatFrees === undefined ? '' : String(settings.customerSeatFrees),
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
     expiringDays: settings.expiringNotice?.days.join(', ') ?? '',
-    usageNotice: settings.usageNotice ? 'on' : '',
     customerFiles: settings.customerFiles ? 'on' : '',
     showSeatHolders: settings.showSeatHolders ? 'on' : '',
     leaseHolder: settings.leaseHolder ? 'on' : '',

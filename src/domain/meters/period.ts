@@ -28,9 +28,8 @@ export function periodAt(kind: PeriodKind, at: string, { issuedAt, purchasedAt }
   return { startsAt: start.toISOString(), endsAt: end.toISOString() }
 }
 
-/** For how long a device without a network may report what it has used, after the end of what it counts in. */
-export const lateMs = 7 * 86_400_000
+const lateDays = 7
 
-/** Until when uses are counted in a period that has ended. */
+/** Until when uses are counted in a period that has ended: a device without a network reports them late. */
 export const openUntil = ({ endsAt }: Period): string | null =>
-  endsAt === null ? null : new Date(Date.parse(endsAt) + lateMs).toISOString()
+  endsAt === null ? null : new Date(Date.parse(endsAt) + lateDays * 86_400_000).toISOString()

@@ -8,7 +8,6 @@ import type { ZodApp } from '../../../http/validation.ts'
 import { onboardingAddresses } from '../../../payments/addresses.ts'
 import type { Ports } from '../../../ports.ts'
 import { oneIntegration, readIntegration } from './schemas.ts'
-import { useReportRoutes } from './use-reports.ts'
 
 const statusOut = z
   .object({
@@ -57,7 +56,6 @@ export function cardAccountRoutes(
   connectRoute(app, ports, baseUrl)
   ownAccountRoute(app, ports)
   statusRoute(app, ports)
-  useReportRoutes(app, ports)
 }
 
 function connectRoute(
