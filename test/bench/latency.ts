@@ -79,29 +79,31 @@ export async function fill(ledger: Checkout, log: (line: string) => void, own: o
   log(`importing ${licenses.toLocaleString('en-US')} licenses into ${ledger.name}`)
   const keyType = { keyTypeId: 'default', name: 'Default', deviceLimit: 1000, entitlements: ['pro'] }
   const keyTypes = [{ ...keyType, ...own }]
-  await post(ledger, '/v1/products', { productId: loadedProductId, name: 'Bench', keyTypes })
+  await send(ledger, 'POST', '/v1/products', { productId: loadedProductId, name: 'Bench', keyTypes })
   for (let from = 0; from < licenses; from += importedAtOnce) {
     const rows = Array.from({ length: importedAtOnce }, (_, index) => ({
       licenseKey: loadedKeyOf(from + index),
       devices: [{ deviceId: loadedDeviceId }],
     }))
-    await post(ledger, '/v1/licenses/import', { productId: loadedProductId, licenses: rows })
+    await send(ledger, 'POST', '/v1/licenses/import', { productId: loadedProductId, licenses: rows })
   }
 }
 
-export async function post(
-  { address, token }: Checkout,
+/** Sends a request and parses its answer. @throws Error for any but a success */
+export async function send(
+  { address, token }: Pick<Checkout, 'address' | 'token'>,
+  method: string,
   path: string,
-  body: object,
-  method = 'POST',
-): Promise<void> {
+  body?: object,
+): Promise<unknown> {
   const answer = await fetch(`${address}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    ...(body && { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${path} ${answer.status} ${text}`)
+  return JSON.parse(text)
 }
 
 /** The order changes each round, so that after-effects of one ledger do not always hit the other. */

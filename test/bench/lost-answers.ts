@@ -8,6 +8,7 @@ import { startPostgres } from '../../infra/local/postgres/postgres.ts'
 import { randomNumbers } from '../harness/random.ts'
 import { type Checkout, startCheckout } from './checkout.ts'
 import type { Figure } from './figures.ts'
+import { send } from './latency.ts'
 import { type Counter, othersCounters, type Told } from './other-counters.ts'
 
 const uses = 1000
@@ -82,31 +83,26 @@ const Minted = z.object({ license: z.object({ id: z.string() }), licenseKey: z.s
 const Consumed = z.object({ allowed: z.boolean() })
 const Meters = z.object({ meters: z.array(z.object({ used: z.string() })) })
 
-async function keyledger({ address, token }: Checkout, limit: number): Promise<Counter> {
+async function keyledger(checkout: Checkout, limit: number): Promise<Counter> {
   const productId = `api-${limit}`
-  const send = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const response = await fetch(`${address}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`${path} ${response.status} ${await response.text()}`)
-    return response.json()
-  }
   const meters = [
     { meter: 'calls', unit: 'calls', included: String(limit), period: 'license', overage: 'block' },
   ]
-  await send('POST', '/v1/products', { productId, name: 'API', keyTypes: [{ name: 'Pro', meters }] })
-  const { license, licenseKey } = Minted.parse(await send('POST', '/v1/licenses', { productId }))
+  await send(checkout, 'POST', '/v1/products', {
+    productId,
+    name: 'API',
+    keyTypes: [{ name: 'Pro', meters }],
+  })
+  const { license, licenseKey } = Minted.parse(await send(checkout, 'POST', '/v1/licenses', { productId }))
   const use = { license_key: licenseKey, product_id: productId, meter: 'calls', amount: '1' }
   return {
     name: ours,
     async use(key) {
-      const answer = await send('POST', '/v1/licenses/consume', { ...use, idempotency_key: key })
+      const answer = await send(checkout, 'POST', '/v1/licenses/consume', { ...use, idempotency_key: key })
       return Consumed.parse(answer).allowed ? 'allowed' : 'refused'
     },
     async counted() {
-      const [meter] = Meters.parse(await send('GET', `/v1/licenses/${license.id}/meters`)).meters
+      const [meter] = Meters.parse(await send(checkout, 'GET', `/v1/licenses/${license.id}/meters`)).meters
       return Number(meter?.used)
     },
   }

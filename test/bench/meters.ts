@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Checkout, startCheckout } from './checkout.ts'
 import { type Figure, ms, perSecond } from './figures.ts'
-import { fill, licenses, post, runLoad } from './latency.ts'
+import { fill, licenses, runLoad, send } from './latency.ts'
 import { type LoadKind, loadedProductId } from './latency-keys.ts'
 
 const callers = 64
@@ -24,7 +24,7 @@ export async function benchMeters(log: (line: string) => void): Promise<Figure[]
       overage: 'block',
     }
     const path = `/v1/products/${loadedProductId}/key-types/default`
-    await post(ledger, path, { meters: [meter] }, 'PATCH')
+    await send(ledger, 'PATCH', path, { meters: [meter] })
     const run = loadsOf(ledger)
     await run('validate', { perSecond: validatesPerSecond })
     const alone = await run('validate', { perSecond: validatesPerSecond })

@@ -13,7 +13,7 @@ export type Counter = {
 }
 
 /**
- * The ways in which others count, as their sources have them in August 2026: their statements in their order, all on one Postgres,
+ * The ways in which others count, as their sources of June and August 2026 have them: their statements in their order, all on one Postgres,
  * which is kinder than what they run on.
  * @param limit how many uses are allowed
  */

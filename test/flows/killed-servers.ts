@@ -10,8 +10,8 @@ export type KilledServers = {
   address: string
   /** Begins to kill them. */
   kill(): void
-  /** Ends the killing; all of them run then. @returns how many were killed */
-  calm(): Promise<number>
+  /** Ends the killing; all of them run then. */
+  calm(): Promise<void>
   /**
    * Sends a request to any of them until one has answered it. A tenth of the answers is lost after the work, so a request has to be one that
    * may be repeated.
@@ -32,14 +32,13 @@ export async function startKilledServers(
   const running = await Promise.all(ports.map((port) => host.serve(environment, { port })))
   const clients = running.map(({ address }) => client(address, token))
   const calmed = new AbortController()
-  let killing = Promise.resolve(0)
+  let killing = Promise.resolve()
   let lost = 0
 
-  async function killAll(): Promise<number> {
-    for (let kills = 0; ; kills++) {
+  async function killAll(): Promise<void> {
+    for (let index = 0; ; index = (index + 1) % count) {
       await sleep(livesMs)
-      if (calmed.signal.aborted) return kills
-      const index = kills % count
+      if (calmed.signal.aborted) return
       await running[index]?.end('SIGKILL')
       running[index] = await host.serve(environment, { port: ports[index] ?? 0 })
     }
