@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { type Customer, customers } from '../src/domain/customers/customer.ts'
 import { withoutReasons } from '../src/domain/customers/overrides.ts'
+import type { SharedMeter } from '../src/domain/meters/terms.ts'
 import { defineDocuments, evolvedBy, projectorOf } from './document.ts'
 import { type Keyset, orderOf, type PageOf, type PageStart, pageOf } from './page.ts'
 
@@ -18,6 +19,14 @@ const documents = defineDocuments(evolvedBy(customers), {
     overrides: [
       'jsonb',
       (customer) => (customer.overrides.length > 0 ? withoutReasons(customer.overrides) : null),
+    ],
+    // What a use needs of a customer; null where the licenses share nothing.
+    sharedMeters: [
+      'jsonb',
+      ({ meters, metersSince, createdAt }): readonly SharedMeter[] | null =>
+        meters.length > 0
+          ? meters.map((terms) => ({ ...terms, since: metersSince[terms.meter] ?? createdAt }))
+          : null,
     ],
   },
   indexes: {

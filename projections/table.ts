@@ -8,6 +8,8 @@ type Values = {
   date: string
   /** As text where it may be more than a number holds. */
   bigint: string | number
+  /** Whole numbers of any size, as text. */
+  numeric: string
   int: number
   boolean: boolean
   json: unknown
@@ -169,9 +171,12 @@ export function summed<Row extends object>(
       Object.entries(row).filter(([name]) => !counts.some((count) => count === name)),
     )
     const sum = sums.get(key)
-    const added =
-      sum && Object.fromEntries(counts.map((name) => [name, Number(sum[name]) + Number(row[name])]))
+    const added = sum && Object.fromEntries(counts.map((name) => [name, plus(sum[name], row[name])]))
     sums.set(key, { ...row, ...added })
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
+
+/** Text holds numbers of any size, which a floating-point number does not. */
+const plus = (one: unknown, other: unknown): string | number =>
+  typeof one === 'string' ? String(BigInt(one) + BigInt(String(other))) : Number(one) + Number(other)

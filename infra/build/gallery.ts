@@ -10,6 +10,7 @@ const directory = fileURLToPath(new URL('../../dist/pictures/', import.meta.url)
 export const shown: Readonly<Record<string, string>> = {
   home: 'dashboard/home-light',
   license: 'dashboard/license-light',
+  'metered-license': 'dashboard/metered-license-light',
   approval: 'dashboard/approval-light',
   portal: 'portal/license-light',
   'connect-stripe': 'journey/03-connect-stripe-desktop',

@@ -12,10 +12,13 @@ type Operation = {
 }
 type Document = { paths: Record<string, Record<string, Operation>> }
 
-/** POSTs that take no Idempotency-Key, and change nothing. */
-const safe = new Set(['validateLicense', 'searchLicenses'])
+/** POSTs that take no Idempotency-Key, and change nothing, or nothing more when they are sent again: their bodies name what they do. */
+const safe = new Set([
+  ...['validateLicense', 'searchLicenses'],
+  ...['consumeMeter', 'holdMeter', 'commitHold', 'releaseHold'],
+])
 
-/** What a call of it needs: an approval, or an Idempotency-Key; whether it is a list; or that it changes nothing. */
+/** What a call of it needs: an approval, or an Idempotency-Key; whether it is a list; or that it may be sent again. */
 export const flagOf = ({ operationId, parameters = [] }: Operation): string => {
   const names = new Set(parameters.map(({ name }) => name))
   if (names.has('X-Service-Confirmation')) return ' gated'
@@ -48,7 +51,7 @@ export function operationsText(document: string): string {
   return [
     '/**',
     ' * The operations that a token may call, from the OpenAPI document; `npx vitest run test/http/openapi.test.ts -u` writes it.',
-    ' * `gated` needs an approval, `idempotent` takes an Idempotency-Key, `paged` is a list, `safe` changes nothing.',
+    ' * `gated` needs an approval, `idempotent` takes an Idempotency-Key, `paged` is a list, `safe` may be sent again.',
     ' */',
     'export const operations = {',
     ...lines.toSorted(),

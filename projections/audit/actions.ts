@@ -46,6 +46,7 @@ export type AdministeredKind =
   | 'webhook'
   | 'integration'
   | 'mapping'
+  | 'credit_packs'
   | 'mail'
   | 'sdk_key'
   | 'checkout_key'

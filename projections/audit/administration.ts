@@ -253,6 +253,13 @@ function ofIntegration(entry: Own<'integration'>): Administration {
       const mapped = { kind: 'mapping', id: `${provider}/${productId}`, whole: true } as const
       return { ...of, ...mapped, action: 'changed', fields: fieldsOf(mapping) }
     }
+    case 'UseReportsSwitched':
+      return { ...of, action: 'changed', fields: fieldsOf({ useReports: event.data.on }) }
+    case 'CreditPacksMapped': {
+      const { productId, packs } = event.data
+      const mapped = { kind: 'credit_packs', id: `${provider}/${productId}`, whole: true } as const
+      return { ...of, ...mapped, action: 'changed', fields: fieldsOf(packs) }
+    }
     case 'IntegrationDisconnected':
       return { ...of, action: 'disconnected', fields: null }
   }

@@ -41,6 +41,13 @@ export const overridesOfCustomer = `
     where c.stream = 'customer-' || l.customer_id and c.tenant_id is not distinct from l.tenant_id
   ) end as overrides`
 
+/** What license `l` shares with the others of its customer; read like {@link overridesOfCustomer}. */
+export const metersOfCustomer = `
+  case when l.customer_id is not null then (
+    select c.shared_meters from customers c
+    where c.stream = 'customer-' || l.customer_id and c.tenant_id is not distinct from l.tenant_id
+  ) end as shared_meters`
+
 /** Whether the stream of license `l` or of its customer is parked. Nearly always no stream is parked at all. */
 export const uncertainLicense = `
   case when (select exists (select from parked)) then exists (

@@ -1,3 +1,4 @@
+import { closesAt, endlessSince } from '../../src/domain/meters/closing.ts'
 import { type Line, linesOf } from '../../src/domain/meters/lines.ts'
 import { evolveMeter } from '../../src/domain/meters/meter.ts'
 import { type MeterText, meterOf, meterText, unusedText } from '../../src/domain/meters/text.ts'
@@ -5,6 +6,12 @@ import { evolveRecorded, type Recorded } from '../../src/domain/recorded.ts'
 import { defineDocuments } from '../document.ts'
 import type { Projector } from '../projector.ts'
 import { defineTable } from '../table.ts'
+import { noteIn, usageNotes, writesOfLicenses, writesOfOpened } from './notes.ts'
+import { meterDays, meterHours, writesOfUse } from './use.ts'
+
+type Owners = { productId: string | null; licenseId: string | null; customerId: string | null }
+/** Of a license with its product, or of a customer. */
+const noOwner: Owners = { productId: null, licenseId: null, customerId: null }
 
 const documents = defineDocuments(
   {
@@ -17,15 +24,29 @@ const documents = defineDocuments(
   },
   {
     table: 'meters',
-    begun: ({ owner }) => owner ?? undefined,
+    begun: (state: MeterText) => (state.owner ? { ...state, ...noOwner, ...state.owner } : undefined),
     columns: {
       tenantId: 'text not null',
-      productId: 'text not null',
-      licenseId: 'text not null',
+      productId: 'text',
+      licenseId: 'text',
+      customerId: 'text',
       meter: 'text not null',
       unit: 'text not null',
     },
-    indexes: { meters_of_license: '(license_id, meter)' },
+    computed: {
+      closesAt: ['timestamptz', (state) => closesAt(meterOf(state))],
+      endlessSince: ['timestamptz', (state) => endlessSince(meterOf(state))],
+      // When its license was last renewed. See writesOfRenewals.
+      renewedAt: ['timestamptz', () => null],
+    },
+    merged: { renewedAt: 'greatest' },
+    indexes: {
+      meters_of_license: '(license_id, meter)',
+      meters_of_product: '(tenant_id, product_id)',
+      meters_of_customer: '(customer_id, meter)',
+      meters_to_close: '(closes_at) where closes_at is not null',
+      meters_renewed: '(renewed_at) where renewed_at > endless_since',
+    },
     fillFactor: 70,
   },
 )
@@ -59,6 +80,7 @@ export const meterLines = defineTable<LineFields>(
     periodEndsAt: 'timestamptz',
     endsAt: 'timestamptz',
     subjectId: 'text',
+    licenseId: 'text',
     usedAt: 'timestamptz',
     late: 'boolean not null',
     note: 'text',
@@ -67,18 +89,28 @@ export const meterLines = defineTable<LineFields>(
   {
     key: ['stream', 'revision', 'ordinal'],
     over: 'nothing',
-    indexes: { meter_lines_by_key: '(stream, key) where key is not null' },
+    indexes: {
+      meter_lines_by_key: '(stream, key) where key is not null',
+      meter_lines_by_time: '(stream, at)',
+    },
   },
 )
 
 export const metersProjector: Projector = {
   name: 'meters',
-  tables: [documents, meterLines],
+  tables: [documents, meterLines, meterHours, meterDays, usageNotes],
   async apply(db, entries) {
     const changed = await documents.changed(db, entries)
-    return changed.length === 0
-      ? []
-      : [...documents.write(changed), ...meterLines.write(entries.flatMap(rowsOf))]
+    if (changed.length === 0) return writesOfLicenses(entries)
+    const owners = new Map(changed.map(({ stream, state }) => [stream, state.owner]))
+    return [
+      ...documents.write(changed),
+      ...meterLines.write(entries.flatMap(rowsOf)),
+      ...writesOfUse(entries),
+      ...writesOfOpened(entries),
+      ...usageNotes.write(entries.flatMap((entry) => noteIn(owners, entry))),
+      ...writesOfLicenses(entries),
+    ]
   },
 }
 

@@ -7,18 +7,23 @@ import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 import type { RowIn, RowOf } from '../table.ts'
 import { meterLines } from './projector.ts'
 
-/** What a license has used, by meter. */
-export async function findMeters(
-  db: Pool,
-  tenantId: string,
-  licenseId: string,
-): Promise<ReadonlyMap<string, Meter>> {
-  const { rows } = await db.query<{ meter: string; state: MeterText }>({
+/**
+ * Reads meters, each by the id of its stream (see `meterKey`), which the caller knows to be of its tenant.
+ * @returns those that were used, by these ids
+ */
+export async function findMeters(db: Pool, ids: readonly string[]): Promise<ReadonlyMap<string, Meter>> {
+  const { rows } = await db.query<{ stream: string; state: MeterText }>({
     name: 'find-meters',
-    text: 'select meter, state from meters where tenant_id = $1 and license_id = $2',
-    values: [tenantId, licenseId],
+    text: 'select stream, state from meters where stream = any($1)',
+    values: [ids.map((id) => streamName('meter', id))],
   })
-  return new Map(rows.map(({ meter, state }) => [meter, meterOf(state)]))
+  const states = new Map(rows.map(({ stream, state }) => [stream, state]))
+  return new Map(
+    ids.flatMap((id) => {
+      const state = states.get(streamName('meter', id))
+      return state ? [[id, meterOf(state)]] : []
+    }),
+  )
 }
 
 type LineRow = RowOf<RowIn<typeof meterLines>>
@@ -26,14 +31,14 @@ type LineRow = RowOf<RowIn<typeof meterLines>>
 /** A line with its place among those of its meter. */
 export type PlacedLine = Line & { place: string }
 
-/** The lines of a meter of a license, which the caller knows to be of its tenant. */
+/** The lines of a meter of a license or a customer, which the caller knows to be of its tenant. */
 export async function listLines(
   db: Pool,
-  licenseId: string,
+  ownerId: string,
   meter: string,
   { after, limit, order }: Keyset,
 ): Promise<PageOf<PlacedLine>> {
-  const stream = streamName('meter', meterKey(licenseId, meter))
+  const stream = streamName('meter', meterKey(ownerId, meter))
   const { by, past } = orderOf(order, 'at', place)
   const { rows } = await db.query<LineRow>({
     name: `list-meter-lines-${order ?? 'newest'}`,
@@ -50,7 +55,8 @@ const place = `(lpad(revision::text, 10, '0') || lpad(ordinal::text, 5, '0'))`
 
 const padded = (count: number, digits: number): string => String(count).padStart(digits, '0')
 
-function lineIn(row: LineRow): PlacedLine {
+/** A row of `meter_lines` as a line. */
+export function lineIn(row: LineRow): PlacedLine {
   const {
     stream: _,
     revision,

@@ -14,6 +14,7 @@ import { resumeErasures } from '../reactions/erasures.ts'
 import { recordExpiries } from '../reactions/expiries.ts'
 import { noticeExpiries } from '../reactions/expiring.ts'
 import { destroyLeftKeys, settleKeptKeys } from '../reactions/kept-keys.ts'
+import { closeMeterPeriods, tellOfMeters } from '../reactions/meters.ts'
 import { indexPeople } from '../reactions/people-index.ts'
 import { runPollers } from '../reactions/poller.ts'
 import type { Failure } from '../reactions/process-manager.ts'
@@ -22,6 +23,7 @@ import { resumeSales } from '../reactions/sales.ts'
 import { recordSeatEnds } from '../reactions/seats.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner, resumeTestPurchases } from '../reactions/test-purchases.ts'
+import { sendUseReports } from '../reactions/use-reports.ts'
 import { baseUrlOf, sendOverHttp } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
@@ -49,6 +51,7 @@ export function startProcesses(
     createTestPurchaseDriver(ports, sendOverHttp(baseUrl)),
   )
   const scheduling = scheduleDeliveries(ports, logged('delivery.not_scheduled', 'license'))
+  const telling = tellOfMeters(ports, logged('meter.not_told', 'license'))
   const processes = [
     scheduling,
     destroySpentKeys(ports, logged('delivery.key_not_destroyed', 'license')),
@@ -59,7 +62,10 @@ export function startProcesses(
     destroyLeftKeys(ports, logged('product.kept_keys_not_destroyed', 'product')),
     recordExpiries(ports, { onFailure: logged('license.expiry_not_recorded', 'license') }),
     noticeExpiries(ports, { onFailure: logged('license.expiry_not_noticed', 'license') }),
+    telling,
+    closeMeterPeriods(ports, logged('meter.period_not_closed', 'meter')),
     recordSeatEnds(ports, { onFailure: logged('license.seat_end_not_recorded', 'license') }),
+    sendUseReports(ports, logged('meter.not_reported', 'meter')),
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),
@@ -79,6 +85,7 @@ export function startProcesses(
   const onEntry = (entry: LogEntry) => {
     activity.onEntry()
     scheduling.onEntry(entry)
+    telling.onEntry(entry)
   }
   return { onEntry, finished }
 }

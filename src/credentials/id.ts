@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'fil'
   | 'crd'
   | 'hld'
+  | 'alw'
   | 'rel'
 
 /** Makes an id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so ids sort by creation time. */

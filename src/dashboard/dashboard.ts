@@ -22,6 +22,7 @@ import { pageRoute } from './frame/page-route.ts'
 import { homePage } from './home/route.ts'
 import { importPages } from './import/route.ts'
 import { insightPages } from './insights/route.ts'
+import { creditPackForm } from './integrations/credit-packs-route.ts'
 import { endpointForms } from './integrations/endpoint-route.ts'
 import { offeredPage } from './integrations/offered-route.ts'
 import { providerPages } from './integrations/provider-route.ts'
@@ -34,6 +35,8 @@ import { licensePages } from './licenses/route.ts'
 import { one } from './lists/lists.ts'
 import { mailboxPages } from './mailbox/route.ts'
 import { memberPages } from './members/route.ts'
+import { meteredUseFile } from './metered-use/bill-route.ts'
+import { meterLinesPage } from './metered-use/lines-route.ts'
 import { newLicensePages } from './new-license/route.ts'
 import type { PageContext } from './page-context.ts'
 import { portalPages } from './portal/route.ts'
@@ -128,6 +131,8 @@ function routes(app: FastifyInstance, context: PageContext): void {
   licensePage(app, context)
   licenseActions(app, context)
   licenseChangePages(app, context)
+  meterLinesPage(app, context)
+  meteredUseFile(app, context)
   evidencePage(app, context)
   insightPages(app, context)
   deviceListPage(app, context)
@@ -139,6 +144,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   endpointForms(app, context)
   webhookPages(app, context)
   offeredPage(app, context)
+  creditPackForm(app, context)
   mailboxPages(app, context)
   tokenPages(app, context)
   memberPages(app, context)

@@ -87,6 +87,10 @@ export const operations = {
         help: 'When the holder of a license is told by mail that it expires; null turns these mails off',
         nullable: true,
       },
+      usageNotice: {
+        kind: 'flag',
+        help: 'Whether the holder of a license gets an email at the thresholds of its meters. Absent means not',
+      },
       customerSeatFrees: {
         kind: 'number',
         help: 'How many seats a customer may free in the portal within 30 days; absent means 3',
@@ -169,6 +173,10 @@ export const operations = {
         kind: 'json',
         help: 'When the holder of a license is told by mail that it expires; null turns these mails off',
         nullable: true,
+      },
+      usageNotice: {
+        kind: 'flag',
+        help: 'Whether the holder of a license gets an email at the thresholds of its meters. Absent means not',
       },
       customerSeatFrees: {
         kind: 'number',
@@ -712,13 +720,70 @@ export const operations = {
   withdrawCredit: {
     method: 'POST',
     path: '/v1/licenses/{id}/meters/{meter}/credits/{creditId}/withdraw',
-    summary: 'Take back what is left of a credit',
+    summary: 'Take back what is left of a credit of a license',
     body: { reason: { kind: 'text', help: 'Why; it stays with the line', required: true } },
   },
   correctUse: {
     method: 'POST',
     path: '/v1/licenses/{id}/meters/{meter}/corrections',
-    summary: 'Take off what was counted wrongly in the present period; repeating it takes off nothing more',
+    summary:
+      'Take off what was counted wrongly under a meter of a license in the present period; repeating it takes off nothing more',
+    body: {
+      amount: { kind: 'text', help: 'How much was counted too much', required: true },
+      reason: { kind: 'text', help: 'Why; it stays with the line', required: true },
+      idempotencyKey: {
+        kind: 'text',
+        help: 'Names this request under its meter: it counts once, however often it is sent',
+        required: true,
+      },
+    },
+  },
+  listCustomerMeters: {
+    method: 'GET',
+    path: '/v1/customers/{id}/meters',
+    summary: "Show what a customer's licenses have used under each meter in the present period",
+  },
+  listCustomerMeterLines: {
+    method: 'GET',
+    path: '/v1/customers/{id}/meters/{meter}/uses',
+    summary: 'List what was counted under a meter of a customer, line by line',
+    paged: true,
+  },
+  addCustomerCredit: {
+    method: 'POST',
+    path: '/v1/customers/{id}/credits',
+    summary: 'Add a prepaid amount to a meter of a customer; repeating it adds nothing',
+    body: {
+      meter: { kind: 'text', help: 'The id of the meter, as the key type has it', required: true },
+      amount: {
+        kind: 'text',
+        help: 'How much, as a decimal number in a string with up to 6 places: as a JSON number it could lose digits',
+        required: true,
+      },
+      expiresAt: {
+        kind: 'moment',
+        help: 'From when on it cannot be spent; null, or absent, for never',
+        nullable: true,
+      },
+      order: { kind: 'text', help: 'The number of the purchase, as you know it' },
+      idempotencyKey: {
+        kind: 'text',
+        help: 'Names this request under its meter: it counts once, however often it is sent',
+        required: true,
+      },
+    },
+  },
+  withdrawCustomerCredit: {
+    method: 'POST',
+    path: '/v1/customers/{id}/meters/{meter}/credits/{creditId}/withdraw',
+    summary: 'Take back what is left of a credit of a customer',
+    body: { reason: { kind: 'text', help: 'Why; it stays with the line', required: true } },
+  },
+  correctCustomerUse: {
+    method: 'POST',
+    path: '/v1/customers/{id}/meters/{meter}/corrections',
+    summary:
+      'Take off what was counted wrongly under a meter of a customer in the present period; repeating it takes off nothing more',
     body: {
       amount: { kind: 'text', help: 'How much was counted too much', required: true },
       reason: { kind: 'text', help: 'Why; it stays with the line', required: true },
@@ -886,6 +951,10 @@ export const operations = {
         kind: 'pairs',
         help: 'Your own pairs of text, at most 50. keyledger stores them and does not read them',
       },
+      meters: {
+        kind: 'json',
+        help: 'What the licenses of the customer share of what is metered. Under such a meter they use what the customer has, not what their key types have; what was used stays counted',
+      },
     },
     dryRun: true,
   },
@@ -908,6 +977,10 @@ export const operations = {
       email: { kind: 'text', help: 'Their new email address' },
       name: { kind: 'text', help: 'Their new name; null removes it', nullable: true },
       metadata: { kind: 'pairs', help: 'Replaces all pairs' },
+      meters: {
+        kind: 'json',
+        help: 'What the licenses of the customer share of what is metered. Under such a meter they use what the customer has, not what their key types have; what was used stays counted. Replaces all meters',
+      },
     },
     dryRun: true,
   },
@@ -1014,6 +1087,68 @@ export const operations = {
       to: { kind: 'moment', help: 'Points that start at or after this time are left out; defaults to now' },
     },
   },
+  readMeteredUseOfLicense: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/usage',
+    summary: 'Read what a license used under its meters by hour or day',
+    query: {
+      from: { kind: 'moment', help: 'The hour or day that contains this time is the first point' },
+      to: {
+        kind: 'moment',
+        help: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+      },
+      granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
+    },
+  },
+  readMeteredUseOfProduct: {
+    method: 'GET',
+    path: '/v1/products/{productId}/usage',
+    summary: "Read what a product's licenses used under their meters by hour or day",
+    query: {
+      from: { kind: 'moment', help: 'The hour or day that contains this time is the first point' },
+      to: {
+        kind: 'moment',
+        help: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+      },
+      granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
+    },
+  },
+  readMeteredUseOfCustomer: {
+    method: 'GET',
+    path: '/v1/customers/{id}/usage',
+    summary: "Read what a customer's licenses used under their meters by hour or day",
+    query: {
+      from: { kind: 'moment', help: 'The hour or day that contains this time is the first point' },
+      to: {
+        kind: 'moment',
+        help: 'Points that start at or after this time, or in the future, are left out; defaults to now',
+      },
+      granularity: { kind: 'text', help: 'How long one point is', choices: ['hour', 'day'] },
+    },
+  },
+  exportMeteredUse: {
+    method: 'GET',
+    path: '/v1/usage/export',
+    summary: 'Export what licenses used under their meters as CSV, to be billed',
+    query: {
+      of: {
+        kind: 'text',
+        help: 'What a row is: what was used under a meter of a license in one period, or one line of it',
+        choices: ['totals', 'lines'],
+      },
+      from: {
+        kind: 'moment',
+        help: 'Lines that were recorded at this time or later; defaults to the start of the present month in UTC',
+      },
+      to: { kind: 'moment', help: 'Lines that were recorded before this time; defaults to now' },
+      product: { kind: 'text', help: 'Only what belongs to the product with this id' },
+      customer: { kind: 'text', help: 'Only of licenses that are linked to this customer now' },
+      license: {
+        kind: 'text',
+        help: 'Only of this license, also of a test license, which are left out otherwise',
+      },
+    },
+  },
   readInsights: {
     method: 'GET',
     path: '/v1/insights',
@@ -1041,7 +1176,7 @@ export const operations = {
       call: {
         kind: 'text',
         help: 'Only refusals of this call',
-        choices: ['activate', 'validate', 'heartbeat'],
+        choices: ['activate', 'validate', 'heartbeat', 'consume', 'hold'],
       },
       reason: { kind: 'text', help: 'Only refusals with this reason' },
     },
@@ -1089,7 +1224,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted, usage.threshold, usage.period_closed at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -1109,7 +1244,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted, usage.threshold, usage.period_closed when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -1189,6 +1324,8 @@ export const operations = {
           'license.renewal_failed',
           'license.relay_forked',
           'license.seats_exhausted',
+          'usage.threshold',
+          'usage.period_closed',
         ],
       },
     },
@@ -1230,6 +1367,8 @@ export const operations = {
           'license.renewal_failed',
           'license.relay_forked',
           'license.seats_exhausted',
+          'usage.threshold',
+          'usage.period_closed',
         ],
       },
       endpoint: { kind: 'text', help: 'Only deliveries to the webhook endpoint with this id' },
@@ -1381,6 +1520,19 @@ export const operations = {
     },
     dryRun: true,
   },
+  configureCreditPacks: {
+    method: 'POST',
+    path: '/v1/products/{productId}/integrations/{provider}/credit-packs',
+    summary: 'Say what of a provider sells credits for the licenses of a product',
+    body: {
+      packs: {
+        kind: 'json',
+        help: 'All packs of the product at this provider; none removes them',
+        required: true,
+      },
+    },
+    dryRun: true,
+  },
   connectStripe: {
     method: 'POST',
     path: '/v1/integrations/stripe/connect',
@@ -1408,6 +1560,24 @@ export const operations = {
     method: 'GET',
     path: '/v1/integrations/stripe/status',
     summary: 'Read the state of the connected Stripe account',
+  },
+  getUseReports: {
+    method: 'GET',
+    path: '/v1/integrations/stripe/use-reports',
+    summary: 'Show what Stripe is told of the uses of licenses',
+  },
+  setUseReports: {
+    method: 'PUT',
+    path: '/v1/integrations/stripe/use-reports',
+    summary: 'Report the uses of licenses to the meters of Stripe, or stop that',
+    body: {
+      on: {
+        kind: 'flag',
+        help: 'Whether uses of licenses are reported to the meters of Stripe',
+        required: true,
+      },
+    },
+    dryRun: true,
   },
   enableTestMode: {
     method: 'POST',
@@ -1574,6 +1744,10 @@ export const operations = {
         kind: 'number',
         help: 'The `fence` of the floating seat that the call is about, as it was answered; ignored for other seats',
       },
+      meters: {
+        kind: 'text',
+        help: 'true to get how all meters of the license stand, or the ids of those to get',
+      },
       app_version: { kind: 'text', help: 'The version of the app, as it reported it' },
       app_built_at: {
         kind: 'text',
@@ -1674,7 +1848,6 @@ export const operations = {
         help: 'When it was used, in Unix seconds, for a use that is reported late: at most 35 days ago. Now when absent',
       },
     },
-    notRepeatable: true,
   },
   holdMeter: {
     method: 'POST',
@@ -1705,7 +1878,6 @@ export const operations = {
         required: true,
       },
     },
-    notRepeatable: true,
   },
   commitHold: {
     method: 'POST',
@@ -1715,14 +1887,12 @@ export const operations = {
       hold_id: { kind: 'text', help: 'The id of the hold', required: true },
       amount: { kind: 'text', help: 'What was used, at most the amount of the hold', required: true },
     },
-    notRepeatable: true,
   },
   releaseHold: {
     method: 'POST',
     path: '/v1/licenses/hold/release',
     summary: 'Free what a hold keeps, without counting anything; repeating it gets the same response',
     body: { hold_id: { kind: 'text', help: 'The id of the hold', required: true } },
-    notRepeatable: true,
   },
   startDeviceLogin: {
     method: 'POST',

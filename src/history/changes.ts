@@ -3,7 +3,7 @@ import type { LicenseEvent } from '../domain/licenses/events.ts'
 import type { License } from '../domain/licenses/license.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
-import type { MeterTerms } from '../domain/meters/terms.ts'
+import { type MeterTerms, usualThresholds } from '../domain/meters/terms.ts'
 import type { Duration, FloatingSeats } from '../domain/products/key-type.ts'
 
 type Value = string | number | null
@@ -172,11 +172,22 @@ export function floatingWords({
 
 /** Of a key type: what each period of its meters includes, and what happens to more; null without meters. */
 export function metersWords({ meters = [] }: { meters?: readonly MeterTerms[] | undefined }): string | null {
-  const words = meters.map(({ meter, unit, included, period, overage, overageLimit, rollover }) => {
+  const words = meters.map((terms) => {
+    const {
+      meter,
+      unit,
+      included,
+      period,
+      overage,
+      overageLimit,
+      rollover,
+      thresholds = usualThresholds,
+    } = terms
     const per = period === 'license' ? 'in all' : `a ${period}`
     const more = { block: 'then blocked', allow: 'more is allowed', notify: 'more is allowed and notified' }
     const upTo = overageLimit === null ? '' : ` up to ${overageLimit}`
-    return `${meter}: ${included} ${unit} ${per}, ${more[overage]}${upTo}${rollover ? ', rolls over' : ''}`
+    const told = thresholds.length === 0 ? '' : `, announced at ${thresholds.join(', ')} %`
+    return `${meter}: ${included} ${unit} ${per}, ${more[overage]}${upTo}${rollover ? ', rolls over' : ''}${told}`
   })
   return words.length === 0 ? null : words.join('; ')
 }

@@ -35,6 +35,10 @@ function planWarnings({ unmappedPlan }: KnownSale): SaleWarning[] {
 function itemWarnings({ unmapped, quantity }: FurtherItem): SaleWarning[] {
   if (unmapped === null) return []
   const units = quantity === 1 ? '' : `${quantity} × `
+  if (unmapped.reason === 'no_license_for_credit') {
+    const message = `${units}credits were bought too and not added: ${unmapped.detail}. Issue or change a license so that it has the meter, then replay the sale.`
+    return [{ code: 'item_not_mapped', message }]
+  }
   const message = `${units}${unmapped.detail} was bought too and has no license, since it is not mapped to a key type. If it should have one, map it, then replay the sale.`
   return [{ code: 'item_not_mapped', message }]
 }

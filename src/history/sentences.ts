@@ -1,6 +1,7 @@
 import type { EventOfEnd } from '../domain/deliveries/outbox.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { changedMarks } from '../domain/licenses/marks.ts'
+import { isOfUsage, type UsageEvent } from '../domain/licenses/metered.ts'
 import { isOfRelay, type RelayEvent } from '../domain/licenses/relay-seats.ts'
 import type { Duration } from '../domain/products/key-type.ts'
 import { durationWords, money } from './changes.ts'
@@ -11,6 +12,7 @@ import { durationWords, money } from './changes.ts'
  */
 export function wordsOf(event: LicenseEvent, deviceName: string | null): string {
   if (isOfRelay(event)) return relayWords(event)
+  if (isOfUsage(event)) return usageWords(event)
   switch (event.type) {
     case 'LicenseMinted':
       return issuedWords[event.data.source]
@@ -95,6 +97,32 @@ function relayWords(event: RelayEvent): string {
       return `${relay} gave its seats back`
     case 'RelayForked':
       return `${relay} was copied, and is not renewed any more`
+  }
+}
+
+function usageWords({ type, data }: UsageEvent): string {
+  const { meter, unit } = data
+  switch (type) {
+    case 'UsageThresholdReached':
+      return `${meter} reached ${data.percent} %: ${data.used} ${unit} used, ${data.remaining} left`
+    case 'UsagePeriodClosed': {
+      const beyond = data.overage === '0' ? '' : `, ${data.overage} of them beyond what there was`
+      return `${meter}: period from ${momentWords(data.startsAt)} to ${momentWords(data.endedAt)} closed with ${data.used} ${unit}${beyond}`
+    }
+    case 'UsageAdjusted':
+      return adjustedWords(data)
+  }
+}
+
+function adjustedWords(data: Extract<UsageEvent, { type: 'UsageAdjusted' }>['data']): string {
+  const { meter, unit, what, amount, note } = data
+  switch (what) {
+    case 'credit_added':
+      return `Credit of ${amount} ${unit} added to ${meter}${note === null ? '' : `, order ${note}`}`
+    case 'credit_withdrawn':
+      return withReason(`Credit of ${meter} withdrawn`, { reason: note })
+    case 'use_corrected':
+      return withReason(`Use of ${meter} corrected by ${amount} ${unit}`, { reason: note })
   }
 }
 

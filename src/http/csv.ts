@@ -1,5 +1,8 @@
 /** The value of a cell. Callers turn lists and records into text themselves. */
-export type Cell = string | number | boolean | null | undefined
+export type Cell = string | number | boolean | Decimal | null | undefined
+
+/** A number with more digits than a floating-point number holds, such as `-0.000001`: it is written as it is. */
+export type Decimal = { decimal: string }
 
 /**
  * Spreadsheets take text that begins with these characters for a formula, which could send the sheet's data
@@ -21,6 +24,7 @@ export const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell)
 function csvCell(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
   // Numbers are safe, also negative ones; only text from others can be a formula.
+  if (typeof cell === 'object') return cell.decimal
   const text = typeof cell === 'string' && formula.test(cell) ? `'${cell}` : String(cell)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

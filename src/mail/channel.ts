@@ -27,7 +27,7 @@ export type MailPorts = Ports<
 const unwanted: AttemptResult = { outcome: 'unwanted' }
 
 /**
- * Sends a customer the key of a sold license, or the key that its vendor asked to send, or tells them of the end of a license or of a failed renewal. Nothing is sent if the product
+ * Sends a customer the key of a sold license, or the key that its vendor asked to send, or tells them of the end of a license, of a failed renewal or of a threshold of a meter. Nothing is sent if the product
  * sends no mails, if the person has been erased, or if the key has been destroyed or replaced since.
  * @param baseUrl the beginning of the URLs in the mails
  */
@@ -66,7 +66,10 @@ type Written = {
 }
 
 const isOfEndMail = ({ event }: KnownDelivery): boolean =>
-  event === 'license.expiring' || event === 'license.expired' || event === 'license.renewal_failed'
+  event === 'license.expiring' ||
+  event === 'license.expired' ||
+  event === 'license.renewal_failed' ||
+  event === 'usage.threshold'
 
 /** @returns undefined when there is nothing to tell any more */
 async function endMailOf(

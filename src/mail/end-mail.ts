@@ -1,6 +1,7 @@
 import { readContents } from '../../projections/deliveries/content.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import { type EventOfEnd, isOfEnd } from '../domain/deliveries/outbox.ts'
+import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { endOf, graceUntilOf } from '../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import { statusAt } from '../domain/licenses/status.ts'
@@ -10,9 +11,11 @@ import { failedRenewalsOf, type KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
 import { aboutLicense } from './about-license.ts'
 
+type ThresholdReached = Extract<LicenseEvent, { type: 'UsageThresholdReached' }>
+
 /**
- * What to tell the holder of a license of its end or of a failed renewal; undefined when there is nothing to tell any more: it
- * was renewed or stopped meanwhile, the person was erased, or a subscription goes on that renews it.
+ * What to tell the holder of a license of its end, of a failed renewal or of a threshold of a meter; undefined when there is nothing to tell any more: it
+ * was renewed or stopped meanwhile, the person was erased, or a subscription goes on that renews it, or counting has begun anew.
  * @param now the moment at which it is sent
  */
 export async function endMailFactsOf(
@@ -24,19 +27,28 @@ export async function endMailFactsOf(
 ): Promise<EndMailFacts | undefined> {
   const { licenseId, displayKey } = license
   const [content] = await readContents(ports.db, [{ licenseId, revision }])
-  if (!content || !isOfEnd(content.event)) throw new Error(`${licenseId} tells of no end at ${revision}`)
+  const event = content?.event
+  if (!event || !(isOfEnd(event) || event.type === 'UsageThresholdReached'))
+    throw new Error(`${licenseId} tells of no end at ${revision}`)
   const found = await aboutLicense(ports, license, baseUrl)
-  const news = found && newsOf(content.event, license, found.sale, now)
+  const news = found && newsOf(event, license, found.sale, now)
   return news && { ...found.about, displayKey, news }
 }
 
 function newsOf(
-  event: EventOfEnd,
+  event: EventOfEnd | ThresholdReached,
   license: IssuedLicense,
   sale: KnownSale | undefined,
   now: string,
 ): EndNews | undefined {
   const status = statusAt(license, now)
+  if (event.type === 'UsageThresholdReached') {
+    const { meter, unit, percent, used, remaining, endsAt: resetsAt } = event.data
+    const isOver = resetsAt !== null && resetsAt <= now
+    return status === 'active' && !isOver
+      ? { what: 'usage', meter, unit, percent, used, remaining, resetsAt }
+      : undefined
+  }
   if (event.type === 'LicenseRenewalFailed') {
     const failed = sale && failedRenewalsOf(sale).find(({ paymentId }) => paymentId === event.data.paymentId)
     return failed && status !== 'revoked' && status !== 'suspended'

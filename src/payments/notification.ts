@@ -47,6 +47,8 @@ type Happening =
       line?: Line
       /** What was bought besides. */
       more?: { sold: Sold; quantity: number; line?: Line }[]
+      /** The license that the checkout named as the one that bought credits are for. */
+      licenseId?: string
       /** null when the provider sends no email address: then no subject exists to seal a name for. */
       customer: Buyer | null
       /** Who paid, where the customer was given it. */

@@ -9,7 +9,9 @@ import { notFound } from '../http/problem.ts'
 import type { Ports } from '../ports.ts'
 import { visitOf } from './visit.ts'
 
-const style = readFileSync(new URL('portal.css', import.meta.url), 'utf8')
+const style = ['portal.css', 'usage.css']
+  .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
+  .join('\n')
 const icon = readIcon()
 const versionOf = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('base64url').slice(0, 12)

@@ -12,6 +12,7 @@ import { absentLicense, type IssuedLicense, licenses } from '../domain/licenses/
 import type { Duration } from '../domain/products/key-type.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { AddedCredit } from '../domain/sales/credits.ts'
 import type { ParkedReason } from '../domain/sales/events.ts'
 import { itemsOf, type Resolution, type SaleItem } from '../domain/sales/items.ts'
 import { isSubscription } from '../domain/sales/payments.ts'
@@ -31,11 +32,22 @@ import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Loaded } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import type { IgnoredReason } from '../usage/ignored-tests.ts'
+import { creditItem, followCredits } from './credits.ts'
 import { termsOfPlan } from './mapping.ts'
 
 /** What the steps of a sale use. */
 export type AdvancePorts = Ports<
-  'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
+  | 'counting'
+  | 'db'
+  | 'execute'
+  | 'findProduct'
+  | 'keptKeys'
+  | 'keyTypes'
+  | 'ledger'
+  | 'newId'
+  | 'now'
+  | 'randomBytes'
+  | 'secrets'
 >
 
 /** The outcome of a received notification. */
@@ -116,7 +128,7 @@ export async function advanceSale(
 type Issued = { license: IssuedLicense; licenseKey: string }
 
 /**
- * Issues the licenses of all mapped items and records them in one append, or parks the sale when the product or key type
+ * Issues the licenses of all mapped items, adds the credits of others, and records that in one append, or parks the sale when the product or key type
  * of its only item was deleted meanwhile.
  * @param isNew no other process can have issued them, which saves a read
  */
@@ -137,7 +149,7 @@ async function issueLicenses(
     return { sale: (await changeSale(ports, sale, origin, resolved, loaded)).sale }
   }
   const outcomes = results.map(({ item, result }): ItemOutcome => {
-    if ('reason' in result) return { item, ...result }
+    if ('reason' in result || 'credit' in result) return { item, ...result }
     const { productId, keyTypeId, expiresAt, startsWith } = result.first
     const waits = startsWith === null ? {} : ({ waits: true } as const)
     return { item, license: { productId, keyTypeId, expiresAt, ...waits } }
@@ -154,7 +166,7 @@ async function issueLicenses(
   return { sale: after.sale, issued: issued[0] }
 }
 
-type ItemResult = { item: number; result: Issue }
+type ItemResult = { item: number; result: Issue | { credit: Omit<AddedCredit, 'at'> } }
 
 async function issueAll(
   ports: AdvancePorts,
@@ -166,16 +178,21 @@ async function issueAll(
   const results: ItemResult[] = []
   for (const place of pendingItems(sale)) {
     const item = items[place]
-    if (item) results.push({ item: place, result: await issue(ports, sale, item, origin, isNew) })
+    if (!item) continue
+    const result = item.credit
+      ? { credit: await creditItem(ports, sale, item, item.credit, origin) }
+      : await issue(ports, sale, item, origin, isNew)
+    results.push({ item: place, result })
   }
   return results
 }
 
 /** What each item is now that the first one cannot be licensed: another one becomes the first, if there is one. */
 function resolutionsAfter(sale: KnownSale, results: readonly ItemResult[]): Resolution[] {
-  return itemsOf(sale).map(({ productId, keyTypeId, exceeded }, place): Resolution => {
+  return itemsOf(sale).map(({ productId, keyTypeId, exceeded, credit }, place): Resolution => {
     const result = results.find(({ item }) => item === place)?.result
     if (result && 'reason' in result) return result
+    if (credit) return { credit }
     const unmapped = sale.others[place - 1]?.unmapped
     if (productId === null || keyTypeId === null) {
       return unmapped ?? { reason: 'no_mapping', detail: sale.saleId }
@@ -259,9 +276,9 @@ function placeOf(sale: KnownSale) {
   }
 }
 
-/** Applies the recorded notifications to the license, and records that it did. */
+/** Applies the recorded notifications to the license or the credit, and records that it did. */
 async function settle(
-  ports: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
+  ports: Ports<'counting' | 'db' | 'execute' | 'findProduct' | 'keyTypes' | 'newId' | 'now'>,
   loaded: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<{ sale: Loaded<KnownSale> }> {
@@ -269,10 +286,12 @@ async function settle(
   const kept = sale.unboundLinks ? await bindLinks(ports, sale, origin) : []
   const isBehind = sale.settledThrough < sale.factCount
   const unmappedPlan = isBehind ? await followItems(ports, sale, origin) : undefined
+  const credits = isBehind ? await followCredits(ports, sale, origin) : []
   const settled = (at: string): SaleCommand => ({
     type: 'SettleSale',
     through: sale.factCount,
     unmappedPlan,
+    credits,
     boundLinks: sale.links,
     kept,
     at,

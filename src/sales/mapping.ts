@@ -3,6 +3,8 @@ import type { PresentProduct } from '../../projections/products/queries.ts'
 import { findTenant } from '../../projections/tenants.ts'
 import type { Origin } from '../commands/origin.ts'
 import { changeSale } from '../commands/sales.ts'
+import type { CreditPack } from '../domain/integrations/credit-packs.ts'
+import { packOf } from '../domain/integrations/integration.ts'
 import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'
 import type { Provider } from '../domain/integrations/provider.ts'
 import type { SaleTerms } from '../domain/licenses/following.ts'
@@ -15,8 +17,13 @@ import { isItem, itemsOf, type Resolution, type SaleItem } from '../domain/sales
 import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
+import { type CreditBuyer, creditFor } from './credits.ts'
 
-type Bought = { tenantId: string; provider: Provider } & Pick<SaleItem, 'sold' | 'quantity' | 'priceId'>
+/** @param buyer whose license a bought credit is for */
+type Bought = { tenantId: string; provider: Provider; buyer: CreditBuyer } & Pick<
+  SaleItem,
+  'sold' | 'quantity' | 'priceId'
+>
 
 /** What to issue for a purchase, or why nothing can be issued now; with the product, if it is known. */
 export type Resolved = { resolution: Resolution; product: PresentProduct | undefined }
@@ -27,13 +34,11 @@ export type Resolved = { resolution: Resolution; product: PresentProduct | undef
  * @throws Refusal `tenant_not_found`
  */
 export async function resolveItems(
-  ports: Ports<'db' | 'findProduct'>,
-  { tenantId, provider }: Pick<Bought, 'tenantId' | 'provider'>,
-  items: readonly Omit<Bought, 'tenantId' | 'provider'>[],
+  ports: Ports<'db' | 'findProduct' | 'now'>,
+  sale: Pick<Bought, 'tenantId' | 'provider' | 'buyer'>,
+  items: readonly Omit<Bought, 'tenantId' | 'provider' | 'buyer'>[],
 ): Promise<{ resolutions: Resolution[]; first: Resolved }> {
-  const [one, ...others] = await Promise.all(
-    items.map((item) => resolveSale(ports, { tenantId, provider, ...item })),
-  )
+  const [one, ...others] = await Promise.all(items.map((item) => resolveSale(ports, { ...sale, ...item })))
   if (!one) throw new Error('a sale has an item')
   const all = [one, ...others]
   const first = all.find(({ resolution }) => !('reason' in resolution)) ?? one
@@ -41,7 +46,7 @@ export async function resolveItems(
 }
 
 /** Finds what to issue for a purchase. @throws Refusal `tenant_not_found` */
-async function resolveSale(ports: Ports<'db' | 'findProduct'>, bought: Bought): Promise<Resolved> {
+async function resolveSale(ports: Ports<'db' | 'findProduct' | 'now'>, bought: Bought): Promise<Resolved> {
   const { tenantId, sold, quantity } = bought
   const [tenant, named] = await Promise.all([findTenant(ports.db, tenantId), namedBy(ports, bought)])
   if (!tenant) throw new Refusal('tenant_not_found')
@@ -54,33 +59,40 @@ async function resolveSale(ports: Ports<'db' | 'findProduct'>, bought: Bought): 
   if (tenant.status !== 'active') {
     return { resolution: parked(`tenant_${tenant.status}`, `the tenant is ${tenant.status}`), product }
   }
+  if ('pack' in named)
+    return { resolution: await creditFor(ports, product, named.pack, quantity, bought.buyer), product }
   const keyType = named.keyTypeId === null ? product.keyTypes[0] : findKeyType(product, named.keyTypeId)
   if (!keyType) return { resolution: parked('key_type_not_found', named.keyTypeId ?? ''), product }
   return { resolution: resolutionAs(product, keyType, quantity), product }
 }
 
+/** A product, and what of it was sold: a key type, null for its first, or credits for a meter. */
+type Named = { productId: string } & ({ keyTypeId: string | null } | { pack: CreditPack })
+
 /** The product that an item names itself, or that its id is mapped to, or else its price. */
 async function namedBy(
   ports: Ports<'db'>,
   { tenantId, provider, sold, priceId }: Bought,
-): Promise<{ productId: string; keyTypeId: string | null } | undefined> {
+): Promise<Named | undefined> {
   if ('productId' in sold) return sold
   const named = await mappedTo(ports, tenantId, provider, sold.providerProduct)
   return named ?? (priceId === undefined ? undefined : mappedTo(ports, tenantId, provider, priceId))
 }
 
-/** The product and key type that the tenant has mapped a provider's id to; a null key type stands for the product's first. */
+/** What the tenant has mapped a provider's id to. */
 async function mappedTo(
   ports: Ports<'db'>,
   tenantId: string,
   provider: Provider,
   providerProduct: string,
-): Promise<{ productId: string; keyTypeId: string | null } | undefined> {
+): Promise<Named | undefined> {
   const integration = await findIntegration(ports.db, tenantId, provider)
   for (const { productId, mapping } of integration?.mappings ?? []) {
     const keyTypeId = keyTypeSoldAs(mapping, providerProduct)
     if (keyTypeId !== undefined) return { productId, keyTypeId }
   }
+  const credits = integration && packOf(integration, providerProduct)
+  if (credits) return credits
   if (provider === 'stripe') {
     for (const { productId, prices } of await listPricedProducts(ports.db, tenantId)) {
       const [keyTypeId] = Object.entries(prices).find(([, priceId]) => priceId === providerProduct) ?? []
@@ -99,13 +111,20 @@ export function resolutionAs({ productId }: PresentProduct, keyType: KeyType, qu
 
 const parked = (reason: ParkedReason, detail: string) => ({ reason, detail: detail.slice(0, 1000) || reason })
 
+/** As {@link resolveItems}, for a sale that was received before. */
+export const resolveKnown = (ports: Ports<'db' | 'findProduct' | 'now'>, sale: KnownSale) => {
+  const { tenantId, provider, customer, creditLicenseId: licenseId, test } = sale
+  const buyer = { subjectId: customer?.subjectId, licenseId, test }
+  return resolveItems(ports, { tenantId, provider, buyer }, itemsOf(sale))
+}
+
 /** Maps the items without a license again: a mapping, product or key type may have been added since. */
 export async function mapAgain(
   ports: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
   loaded: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<Loaded<KnownSale>> {
-  const { resolutions } = await resolveItems(ports, loaded.state, itemsOf(loaded.state))
+  const { resolutions } = await resolveKnown(ports, loaded.state)
   const resolved = (at: string): SaleCommand => ({ type: 'ResolveSale', resolutions, at })
   return (await changeSale(ports, loaded.state, origin, resolved, loaded)).sale
 }
@@ -201,7 +220,7 @@ async function keyTypeOf(
   const { tenantId, provider } = sale
   const named = 'productId' in sold ? sold : await mappedTo(ports, tenantId, provider, sold.providerProduct)
   // A license never changes its product: its key is known under the product's name.
-  if (!product || named?.productId !== product.productId) return undefined
+  if (!product || named?.productId !== product.productId || 'pack' in named) return undefined
   const keyType = named.keyTypeId === null ? product.keyTypes[0] : findKeyType(product, named.keyTypeId)
   return keyType?.keyTypeId
 }

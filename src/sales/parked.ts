@@ -9,12 +9,11 @@ import type { KeyType } from '../domain/products/key-type.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason } from '../domain/sales/events.ts'
-import { itemsOf } from '../domain/sales/items.ts'
 import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import { type AdvancePorts, advanceSale, advanceToOutcome } from './advance.ts'
-import { mapAgain, resolutionAs, resolveItems } from './mapping.ts'
+import { mapAgain, resolutionAs, resolveKnown } from './mapping.ts'
 
 /** What releases a parked sale: its steps, and one wait for the read models at the end. */
 export type ReplayPorts = AdvancePorts & Ports<'untilVisible'>
@@ -90,7 +89,7 @@ async function licenseAs(
   // Of its other items nothing was mapped, or it would have a license.
   const resolutions = [
     resolutionAs(product, keyType, state.quantity),
-    ...(await resolveItems(ports, state, itemsOf(state))).resolutions.slice(1),
+    ...(await resolveKnown(ports, state)).resolutions.slice(1),
   ]
   const resolve = (at: string): SaleCommand => ({ type: 'ResolveSale', resolutions, at })
   const { outcome } = await waitOnce(ports, async (nonWaiting) => {

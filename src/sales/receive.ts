@@ -54,22 +54,24 @@ async function receiveSale(
   const loaded = await loadSale(ports, place)
   if (loaded.state.status === 'absent') {
     const at = momentOf(ports)
-    const { provider } = notification
-    const { resolutions, first } = await resolveItems(ports, { tenantId, provider }, boughtIn(notification))
+    const { provider, customer, licenseId } = notification
+    const subjectId = customer ? await ports.subjects.findSubject(tenantId, customer.email) : undefined
     const isTestPurchase = await belongsToTestPurchase(ports, tenantId, notification.saleId)
+    const test = notification.test || isTestPurchase
+    const sale = { tenantId, provider, buyer: { subjectId, licenseId, test } }
+    const { resolutions, first } = await resolveItems(ports, sale, boughtIn(notification))
     if (notification.test && !isTestPurchase && !first.product?.settings.testMode.enabled) {
       return ignoredTest(ports, tenantId, notification, whyIgnored(first))
     }
-    const test = notification.test || isTestPurchase
     const received = await receivedFrom(ports, tenantId, { ...notification, test }, raw, at)
-    const { sale, changed } = await changeSale(
+    const { sale: after, changed } = await changeSale(
       ports,
       place,
       origin,
       () => ({ type: 'ReceiveSale', received, resolutions }),
       loaded,
     )
-    if (changed) return advanceToOutcome(ports, sale, origin, true)
+    if (changed) return advanceToOutcome(ports, after, origin, true)
   }
   return receiveAgain(ports, tenantId, notification, origin)
 }
@@ -147,6 +149,7 @@ async function receivedFrom(
       saleId,
       sessionId,
       ...(orderNumber !== undefined && { orderNumber }),
+      ...(notification.licenseId !== undefined && { creditLicenseId: notification.licenseId }),
       links: linksOf(notification),
       provider,
       ...first,

@@ -3,7 +3,7 @@ import { findTenant } from '../../projections/tenants.ts'
 import { ownAccessOf } from '../commands/integrations/own-account.ts'
 import { saleOfLink } from '../commands/sales.ts'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
-import type { KnownIntegration } from '../domain/integrations/integration.ts'
+import { type KnownIntegration, packOf } from '../domain/integrations/integration.ts'
 import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'
 import type { Provider, SigningMarketplace } from '../domain/integrations/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -171,7 +171,9 @@ export async function verifySigned(
   if (!paymentProviders[provider].isSigned(incoming, secret, now)) return undefined
   const { mappings, credentials } = integration
   const apiKey = credentials.apiKey ? await ports.secrets.open(tenantId, credentials.apiKey) : undefined
-  const isMapped = (id: string) => mappings.some(({ mapping }) => keyTypeSoldAs(mapping, id) !== undefined)
+  const isMapped = (id: string) =>
+    mappings.some(({ mapping }) => keyTypeSoldAs(mapping, id) !== undefined) ||
+    packOf(integration, id) !== undefined
   const translated = await ports.providers.translate(provider, incoming, { apiKey, isMapped, now })
   return { tenantId, translated }
 }

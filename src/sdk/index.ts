@@ -10,6 +10,7 @@ export {
   type EntitlementValue,
   type Lease2,
   type Lease2Refusal,
+  type LeasedAllowance,
   type LeasedDevice,
   verifyLease2,
 } from './lease2.ts'

@@ -10,6 +10,9 @@ export type EntitlementValue = boolean | number | string
 /** The machine that a lease was made for, as the app named it. */
 export type LeasedDevice = { machineHash: string | null; components: Readonly<Record<string, string>> }
 
+/** An amount of a meter that the server keeps for an instance: a decimal number, and until when it may be spent. */
+export type LeasedAllowance = { id: string; meter: string; amount: string; endsAt: number }
+
 /** A signed statement that a license may be used on a device. All times are Unix seconds. */
 export type Lease2 = {
   kid: string
@@ -37,6 +40,8 @@ export type Lease2 = {
    * a lease.
    */
   file: { id: string; nonce: string; fence?: number } | null
+  /** What the instance may spend of a meter without a network; null for a lease that says nothing of it. */
+  allowance: LeasedAllowance | null
   /** The id of the relay that signed it, which the tenant's key has certified; null for a lease of the server. */
   relay: string | null
 }
@@ -146,6 +151,7 @@ function leaseFrom({ kid, claims, relay }: Read): Lease2 | undefined {
     serial,
     file:
       isText(file) && isText(nonce) ? { id: file, nonce, ...(typeof fence === 'number' && { fence }) } : null,
+    allowance: allowanceFrom(claims.allowance),
     relay: relay ?? null,
   }
 }
@@ -154,6 +160,17 @@ function holderFrom(value: unknown): Lease2['holder'] {
   if (!isRecord(value)) return null
   const [name, email] = [value.name, value.email].map((part) => (isText(part) ? part : null))
   return name || email ? { name: name ?? null, email: email ?? null } : null
+}
+
+/** One that is not understood lets nothing be spent. */
+function allowanceFrom(value: unknown): Lease2['allowance'] {
+  if (!isRecord(value)) return null
+  const { id, meter, amount } = value
+  const endsAt = secondsFrom(value.ends_at)
+  const isAmount = typeof amount === 'string' && /^(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$/.test(amount)
+  return isText(id) && isText(meter) && isAmount && endsAt !== undefined
+    ? { id, meter, amount, endsAt }
+    : null
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''

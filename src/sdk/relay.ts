@@ -43,7 +43,9 @@ function isWithin(lease: Claims, certificate: Claims): boolean {
     isText(certificate.exp) &&
     lease.exp <= certificate.exp &&
     // A relay gives no license files: how many there are is decided on the license.
-    lease.file === undefined
+    lease.file === undefined &&
+    // Nor allowances: the vendor's server counts what is used.
+    lease.allowance === undefined
   )
 }
 

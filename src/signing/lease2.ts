@@ -15,9 +15,14 @@ export type Lease2Facts = LeaseFacts & {
   holder?: Person | undefined
   /** For a license file: its own id, times and serial, and the nonce of the request that it answers. */
   file?: Pick<SeatFile, 'fileId' | 'nonce' | 'serial' | 'issuedAt' | 'endsAt'> | undefined
+  /** What the device may spend of a meter without a network. */
+  allowance?: SignedAllowance | undefined
   /** Of the floating seat that a license file is for; null for another seat. */
   fence?: number | null
 }
+
+/** An amount of a meter that is kept for the instance of a lease. */
+export type SignedAllowance = { allowanceId: string; meter: string; amount: string; endsAt: string }
 
 /** How far the clock of a machine may be behind, so that a new lease is good there. */
 export const clocksDifferS = 86_400
@@ -43,7 +48,7 @@ export const lease2Assertion = ({
 
 /** What a lease of the second version says. @param now ISO 8601 */
 export function lease2Claims(facts: Lease2Facts, now: string): object {
-  const { device, file, fence = null } = facts
+  const { device, file, allowance, fence = null } = facts
   const { issued, expires } = file
     ? { issued: unixSeconds(file.issuedAt), expires: unixSeconds(file.endsAt) }
     : leaseTimes(facts, now)
@@ -58,8 +63,14 @@ export function lease2Claims(facts: Lease2Facts, now: string): object {
     instance_id: facts.instanceId,
     ...(device && { device: { machine_hash: device.machineHash, components: device.components } }),
     ...claimsOfLicense(facts),
+    ...(allowance && { allowance: allowanceClaim(allowance) }),
   }
 }
+
+const allowanceClaim = ({ allowanceId, meter, amount, endsAt }: SignedAllowance) => ({
+  ...{ id: allowanceId, meter, amount },
+  ends_at: timeOf(unixSeconds(endsAt)),
+})
 
 /** What a statement says of its license. */
 export const claimsOfLicense = ({

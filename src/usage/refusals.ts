@@ -5,7 +5,7 @@ import { createBatches } from './batches.ts'
 import { addRefusals, forgetRefusals, type RefusalRow, trimRefusals } from './refusals-sql.ts'
 
 /** The calls whose refusals are recorded. */
-export const callNames = ['activate', 'validate', 'heartbeat'] as const
+export const callNames = ['activate', 'validate', 'heartbeat', 'consume', 'hold'] as const
 export type CallName = (typeof callNames)[number]
 
 /** The interface of the call: for vendors' servers, or for apps. */
@@ -203,3 +203,15 @@ const joined = (before: RefusalRow, after: RefusalRow): RefusalRow => ({
   refused: before.refused + after.refused,
   first_seen_at: before.first_seen_at,
 })
+
+/** Records that a use of a meter was refused, as {@link Refusals} does. @param use `licenseId` undefined where no license has the key */
+export function recordRefusedUse(
+  { refusals }: { refusals: Refusals },
+  refused: RefusedCall,
+  use: { licenseId: string | undefined; licenseKey: string; deviceId: string | null },
+  reason: string,
+): void {
+  const app = { appVersion: null, sdkVersion: null, platform: null }
+  if (use.licenseId === undefined) refusals.recordUnknownKey(refused, use.licenseKey)
+  else refusals.record(refused, use.licenseId, reason, { id: use.deviceId ?? '', name: null, ...app })
+}

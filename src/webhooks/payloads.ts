@@ -35,6 +35,12 @@ export const whenSent: Record<WebhookEventName, string> = {
     'A relay of a license turned out to have been copied, and is not renewed any more: once for each relay',
   'license.seats_exhausted':
     'A device found all floating seats of a license taken: at most once an hour for each license',
+  'usage.threshold':
+    'So many percent of what a license has of a meter are used: once for each threshold of the key type and period, and again only after ' +
+    'a credit or a correction',
+  'usage.period_closed':
+    'Nothing more counts in a period of a meter in which something was used: its totals, for billing. Once for each period, a week after ' +
+    'its end; of one by purchase when the next one begins',
 }
 
 const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_826_789_400 })
@@ -85,6 +91,15 @@ const customer = {
     example: 'cus_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
 }
+
+const meter = {
+  meter: z.string().meta({ description: 'The id of the meter', example: 'api-calls' }),
+  unit: z.string().meta({ description: 'What is counted', example: 'calls' }),
+  period_starts_at: unixSeconds.meta({ description: 'When the period began, in Unix seconds' }),
+}
+
+const amount = (description: string, example: string) =>
+  z.string().meta({ description: `${description}, as a decimal number`, example })
 
 /** The fields of each event besides the common ones. Only `license.created` may contain a key. */
 const more: Record<WebhookEventName, z.ZodRawShape> = {
@@ -171,6 +186,25 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
       example: 12,
     }),
     waiting: z.int().positive().meta({ description: 'How many takers waited for one', example: 3 }),
+  },
+  'usage.threshold': {
+    ...meter,
+    resets_at: unixSeconds.nullable().meta({
+      description: 'When the period ends, in Unix seconds; null while nothing is known to end it',
+    }),
+    percent: z.int().positive().meta({ description: 'The threshold', example: 80 }),
+    used: amount('How much was used in the period, in all', '8000'),
+    remaining: amount('What is left of all that there is, without what would be beyond it', '2000'),
+    overage: amount('How much of what was used is beyond it', '0'),
+  },
+  'usage.period_closed': {
+    ...meter,
+    period_ended_at: unixSeconds.meta({ description: 'When the period ended, in Unix seconds' }),
+    used: amount('How much was used in the period, in all', '10500'),
+    from_rolled_over: amount('How much of it came from what the period before left over', '0'),
+    from_included: amount('How much of it came from what the period included', '10000'),
+    from_credits: amount('How much of it came from prepaid credits', '300'),
+    overage: amount('How much of it was beyond all that', '200'),
   },
 }
 

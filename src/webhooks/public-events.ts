@@ -7,6 +7,7 @@ import type { DeliveryEventName } from '../domain/deliveries/events.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { saleKeyName } from '../domain/licenses/keys.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
+import type { UsageEvent } from '../domain/licenses/metered.ts'
 import { WebhookEventName } from '../domain/webhooks/events.ts'
 import type { Ports } from '../ports.ts'
 import { unknownPerson } from '../vault/subjects.ts'
@@ -113,6 +114,9 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
     }
     case 'RelayForked':
       return { relay_id: event.data.relayId, relay_name: event.data.name }
+    case 'UsageThresholdReached':
+    case 'UsagePeriodClosed':
+      return usageIn(event)
     case 'SeatsExhausted':
       return { seats: event.data.seats, waiting: event.data.waiting }
     case 'LicenseRenewed':
@@ -120,6 +124,18 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
     default:
       return {}
   }
+}
+
+function usageIn(event: Extract<UsageEvent, { type: 'UsageThresholdReached' | 'UsagePeriodClosed' }>) {
+  const { meter, unit, used, overage, startsAt } = event.data
+  const of = { meter, unit, period_starts_at: unixSeconds(startsAt) }
+  if (event.type === 'UsageThresholdReached') {
+    const { percent, remaining, endsAt } = event.data
+    return { ...of, resets_at: endsAt && unixSeconds(endsAt), percent, used, remaining, overage }
+  }
+  const { endedAt, rolledOver, included, credits } = event.data
+  const from = { from_rolled_over: rolledOver, from_included: included, from_credits: credits }
+  return { ...of, period_ended_at: unixSeconds(endedAt), used, ...from, overage }
 }
 
 /** @param updatesUntil undefined where the event does not set it */

@@ -3,6 +3,7 @@ import type { WebhookEventName } from '../domain/webhooks/events.ts'
 import { type Payload, payloadVersion } from './payloads.ts'
 
 const device = { device_id: 'machine-7f3a', instance_id: 'ins_test', device_name: 'MacBook' }
+const meter = { meter: 'api-calls', unit: 'calls' }
 const yearSeconds = 31_536_000
 const termsUntil = (end: number) => ({ quantity: 1, device_limit: 5, expires_at: end })
 
@@ -50,6 +51,15 @@ function particulars(event: WebhookEventName, created: number): Partial<Payload>
       return { relay_id: 'rel_test', relay_name: 'Render farm' }
     case 'license.seats_exhausted':
       return { seats: 10, waiting: 2 }
+    case 'usage.threshold': {
+      const period = { period_starts_at: created - 20 * 86_400, resets_at: created + 10 * 86_400 }
+      return { ...meter, ...period, percent: 80, used: '8000', remaining: '2000', overage: '0' }
+    }
+    case 'usage.period_closed': {
+      const period = { period_starts_at: created - 37 * 86_400, period_ended_at: created - 7 * 86_400 }
+      const from = { from_rolled_over: '0', from_included: '10000', from_credits: '300' }
+      return { ...meter, ...period, used: '10500', ...from, overage: '200' }
+    }
     case 'license.updated':
       return termsUntil(created + yearSeconds)
     case 'license.issued':

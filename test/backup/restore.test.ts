@@ -144,6 +144,7 @@ test('every durable table is either included in backups or excluded', async () =
     'usage.trial_days',
     'usage.unknown_keys',
     'usage.unlicensed',
+    'usage.use_reports',
     'vault.begun_attempts',
     'vault.idempotency',
     'vault.kept_keys',

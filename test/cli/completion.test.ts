@@ -30,6 +30,7 @@ const products = [
   'create',
   'show',
   'seats',
+  'usage',
   'update',
   'free-tier',
   'test-mode',

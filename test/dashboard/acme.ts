@@ -7,6 +7,7 @@ import { Scope } from '../../src/domain/tokens/events.ts'
 import type { TestTenant } from '../harness/api.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
 import { makeProduct, mint } from '../http/samples.ts'
+import { meterSome } from './acme-meters.ts'
 import type { TestDashboard } from './dashboard.ts'
 import { makeMember, type TestMember } from './members.ts'
 
@@ -33,6 +34,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
   await makeToken('Reports', ['usage:read', 'licenses:read', 'customers:read'], '2026-06-30T00:00:00.000Z')
   const tenant: Pick<TestTenant, 'token'> = { token }
 
+  const metered = await meterSome(api, token)
   await makeProduct(ask, token, 'acme-editor', {
     name: 'Acme Editor',
     keyPrefix: 'ACME',
@@ -60,7 +62,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     body: { email: 'studio@northwind.example', name: 'Northwind Studio' },
   })
   const customerId = /cus_\w+/.exec(customer.text)?.[0] ?? ''
-  for (const { id } of [...licenses.slice(0, 2), floating])
+  for (const { id } of [...licenses.slice(0, 2), floating, metered])
     await ask('POST', `/v1/customers/${customerId}/link-license`, { token, body: { licenseId: id } })
   const overrides = [
     { entitlement: 'beta', effect: 'grant', reason: 'early access', productId: 'acme-editor' },
@@ -101,6 +103,11 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       license: `/dashboard/licenses/${licenses[1]?.id}`,
       'floating-license': `/dashboard/licenses/${floating.id}?use=day`,
       'floating-product': '/dashboard/products/acme-render',
+      'metered-license': `/dashboard/licenses/${metered.id}`,
+      'metered-product': '/dashboard/products/acme-api',
+      'meter-lines': `/dashboard/licenses/${metered.id}/meters/render-minutes`,
+      'add-credit': `/dashboard/licenses/${metered.id}/change/add-credit?meter=render-minutes`,
+      'meters-of-key-type': '/dashboard/products/acme-api/key-types/metered/edit',
       'license-proofs': `/dashboard/licenses/${licenses[1]?.id}/proofs`,
       'suspend-license': `/dashboard/licenses/${licenses[0]?.id}/change/suspend`,
       'edit-license': `/dashboard/licenses/${licenses[0]?.id}/change/edit`,

@@ -26,6 +26,7 @@ export async function sellAtAcme({ ledger }: TestApi, { tenantId }: Acme): Promi
 /** Responses that are not pages, parts of pages, redirects, and the mail itself, which is read as text. */
 const noPages = [
   '/dashboard/approvals/waiting',
+  '/dashboard/metered-use.csv',
   '/dashboard/licenses/:id/evidence',
   '/dashboard/licenses/:id/receipts/:sequence',
   '/dashboard/customers/find',

@@ -245,6 +245,53 @@ describe('a mapping', () => {
   })
 })
 
+describe('credits', () => {
+  const meters = [{ meter: 'minutes', unit: 'min', included: '0', period: 'license', overage: 'block' }]
+  const sell = (fields: Record<string, string>) => member.post(path('paddle', '/credit-pack'), fields)
+  const pack = { pack: 'pri_pack', meter: 'renderer/minutes', amount: '500', days: '365' }
+
+  test('are sold, changed and removed', async () => {
+    await connect('paddle')
+    expect(await shown('paddle')).not.toContain('Sell credits')
+    await makeProduct(api.ask, tenant.token, 'renderer', { keyTypes: [{ name: 'Pro', meters }] })
+    expect(await shown('paddle')).toContain('Sell credits')
+    expect(await sell(pack)).toMatchObject({ status: 303 })
+    expect(await shown('paddle')).toContain('500 minutes, for 365 days')
+    expect(await sell({ ...pack, amount: '2.5', days: '' })).toMatchObject({ status: 303 })
+    expect(await shown('paddle')).toContain('2.5 minutes, for ever')
+    expect((await findIntegration(api.ledger.db, tenant.tenantId, 'paddle'))?.packs).toStrictEqual([
+      { productId: 'renderer', packs: { pri_pack: { meter: 'minutes', amount: '2.5', days: null } } },
+    ])
+    expect(await member.post(path('paddle', '/unmap'), { item: 'pri_pack' })).toMatchObject({ status: 303 })
+    expect(await shown('paddle')).not.toContain('2.5 minutes')
+  })
+
+  test.each([
+    ['pack', '', 'Enter one ID, without spaces.'],
+    ['meter', 'renderer/nothing', 'Choose a meter.'],
+    ['amount', '0', 'Enter a number above 0'],
+    ['days', 'soon', 'Enter a whole number from 1 to 3,650.'],
+  ])('with a wrong %s keep what was typed', async (field, value, words) => {
+    await makeProduct(api.ask, tenant.token, 'renderer', { keyTypes: [{ name: 'Pro', meters }] })
+    await connect('paddle')
+    await member.get(path('paddle'))
+    const refused = await sell({ ...pack, [field]: value })
+    expect(refused.status).toBe(422)
+    expect(wordsOf(refused.text)).toContain(words)
+    expect(refused.text).toContain(field === 'amount' ? 'pri_pack' : '500')
+  })
+
+  test('of an id that stands for a key type are refused beside it', async () => {
+    await makeProduct(api.ask, tenant.token, 'renderer', { keyTypes: [{ name: 'Pro', meters }] })
+    await connect('paddle')
+    await member.get(path('paddle'))
+    await member.post(path('paddle', '/map'), { item: 'pri_pack', sold: 'editor/pro' })
+    const refused = await sell(pack)
+    expect(refused.status).toBe(422)
+    expect(wordsOf(refused.text)).toContain('This ID stands for something else. Remove that first.')
+  })
+})
+
 test('a new secret takes the place of the former one', async () => {
   await connect('lemonsqueezy')
   await member.get(path('lemonsqueezy', '/secret'))

@@ -5,16 +5,14 @@ import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createPool } from '../../projections/database/pool.ts'
 import { amountOf, amountText, sumOf } from '../../src/domain/meters/amount.ts'
-import type { MeterEvent } from '../../src/domain/meters/events.ts'
-import { meterKey, streamName } from '../../src/domain/streams.ts'
-import { connectLedger } from '../../src/ledger/ledger.ts'
-import { createHost, type Stores } from '../harness/process.ts'
+import { createHost } from '../harness/process.ts'
 import { testMs } from '../harness/time-limits.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { included, runHistory, steps } from '../meters/history.ts'
 import { askedOf } from './asked-meter.ts'
+import { atOnce, consume, usesIn } from './counted-uses.ts'
 import { startKilledServers } from './killed-servers.ts'
-import { type Client, client, clientThat, createVendor, type Minted, productId } from './vendor.ts'
+import { type Client, client, clientThat, createVendor, productId } from './vendor.ts'
 
 const host = createHost()
 const closing: (() => Promise<void>)[] = []
@@ -126,39 +124,4 @@ async function makeProduct(vendor: Client, amount: string): Promise<void> {
   const meters = [{ meter: 'calls', unit: 'calls', included: amount, period: 'license', overage: 'block' }]
   const product = { productId, name: 'API', keyTypes: [{ name: 'Pro', meters }] }
   expect((await vendor.send('POST', '/v1/products', product)).status).toBe(201)
-}
-
-/** Works on numbers, so many at once. */
-async function atOnce(workers: number, count: number, work: (index: number) => Promise<void>): Promise<void> {
-  let next = 0
-  await Promise.all(
-    Array.from({ length: workers }, async () => {
-      for (let index = next++; index < count; index = next++) await work(index)
-    }),
-  )
-}
-
-async function consume(
-  send: Client['send'],
-  { licenseKey }: Pick<Minted, 'licenseKey'>,
-  { amount, key }: { amount: string; key: string },
-): Promise<Record<string, unknown>> {
-  const use = { license_key: licenseKey, product_id: productId, meter: 'calls', amount, idempotency_key: key }
-  const { status, body } = await send('POST', '/v1/licenses/consume', use)
-  if (status !== 200 && status !== 422) throw new Error(`${status} ${JSON.stringify(body)}`)
-  return body
-}
-
-async function usesIn({ eventstoreUrl }: Stores, licenseId: string) {
-  const ledger = connectLedger(eventstoreUrl)
-  try {
-    const events: MeterEvent[] = []
-    for await (const entry of ledger.readStream(streamName('meter', meterKey(licenseId, 'calls')))) {
-      if (!entry.readable || entry.category !== 'meter') throw new Error('unreadable')
-      events.push(entry.event)
-    }
-    return events.flatMap((event) => (event.type === 'UsesRecorded' ? event.data.uses : []))
-  } finally {
-    await ledger.close()
-  }
 }

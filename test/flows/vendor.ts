@@ -18,6 +18,8 @@ export const productId = 'editor'
 const scopes: readonly Scope[] = [
   'products:read',
   'products:write',
+  'customers:read',
+  'customers:write',
   'licenses:read',
   'licenses:write',
   'licenses:runtime',

@@ -11,6 +11,7 @@ import { type BoughtVariants, orderItemsOf } from './lemonsqueezy-orders.ts'
 import { lemonSqueezyVariants, paddlePrice, polarProducts } from './offered.ts'
 import { paddleCustomer } from './paddle-customer.ts'
 import { type Answered, type Asked, type StandIn, startStandIn } from './stand-in.ts'
+import { answerOfMeters, type StripeMeters, stripeMeters } from './stripe-meters.ts'
 import { lineItemsOf, type StripeLineItem, type StripePrice, stripePrice } from './stripe-objects.ts'
 
 /** The platform's key at the card provider, in tests. */
@@ -41,6 +42,7 @@ type StripeStandIn = WithEndpoints & {
   lineItems: Map<string, StripeLineItem[]>
   /** The most line items that it returns at once. */
   lineItemsInPage: number
+  meters: StripeMeters
 }
 
 const stripeError = (status: number, error: Record<string, string>): Answered => ({ status, body: { error } })
@@ -59,6 +61,7 @@ async function startStripe(): Promise<StripeStandIn> {
   const pricesOnlyKeys: StripeStandIn['pricesOnlyKeys'] = new Set()
   const invoices: StripeStandIn['invoices'] = new Map()
   const lineItems: StripeStandIn['lineItems'] = new Map()
+  const meters = stripeMeters()
   const byIdempotencyKey = new Map<string, string>()
   const endpoints: StandInEndpoints = new Map()
 
@@ -213,13 +216,15 @@ async function startStripe(): Promise<StripeStandIn> {
       return sessionItems(session, asked)
     }
     if (method === 'GET' && what === 'prices' && id) return price(decodeURIComponent(id), asked)
+    const ofMeters = answerOfMeters(meters, asked)
+    if (ofMeters) return ofMeters
     return stripeError(404, {
       message: `Unrecognized request URL (${method}: ${path}).`,
       type: 'invalid_request_error',
     })
   })
   const own = { endpoints, accounts, prices, keys, poorKeys, pricesOnlyKeys, invoices }
-  const standIn: StripeStandIn = Object.assign(bare, own, { lineItems, lineItemsInPage: 100 })
+  const standIn: StripeStandIn = Object.assign(bare, own, { lineItems, lineItemsInPage: 100, meters })
   return standIn
 }
 

@@ -8,7 +8,16 @@ import { importRows, makeProduct } from './samples.ts'
 export const sdkKeyOf = ({ ports }: Pick<TestLedger, 'ports'>, tenantId: string): Promise<string> =>
   revealSdkKey(ports, tenantId, 'sdk-key-of-a-test', origin)
 
-type ClientCall = 'activate' | 'validate' | 'heartbeat' | 'deactivate' | 'consume' | 'free-tier' | 'keyless'
+type ClientCall =
+  | 'activate'
+  | 'validate'
+  | 'heartbeat'
+  | 'deactivate'
+  | 'consume'
+  | 'uses'
+  | 'allowance'
+  | 'free-tier'
+  | 'keyless'
 
 /** An app of a vendor's customer, with its tenant, its product and the SDK key that it ships with. */
 export type App = {

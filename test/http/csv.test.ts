@@ -47,3 +47,7 @@ test('any lines are read back unchanged, without the apostrophe before a formula
       expect(read.map((row) => row.map(withoutPrefix))).toStrictEqual(rows)
     }),
   ))
+
+test('a decimal number is written with all of its digits, and is no formula', () => {
+  expect(csvLine([{ decimal: '-999999999999.999999' }, 'a'])).toBe('-999999999999.999999,a\r\n')
+})

@@ -192,6 +192,10 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
     '/v1/products/editor/integrations/paddle',
     { prices: { pri_2: 'forever' } },
   ],
+  'POST /v1/products/{productId}/integrations/{provider}/credit-packs': [
+    '/v1/products/editor/integrations/paddle/credit-packs',
+    { packs: [{ id: 'pri_pack', meter: 'calls', amount: '500' }] },
+  ],
   'POST /v1/sales/{id}/replay': [`/v1/sales/${ids.sale}/replay`],
   'POST /v1/sales/{id}/map': [`/v1/sales/${ids.unmapped}/map`, { productId: 'editor', keyTypeId: 'forever' }],
 })

@@ -1,4 +1,4 @@
-import { licenseId, type Place, type Things, type Which } from './foreign-ids.ts'
+import { customerId, licenseId, type Place, type Things, type Which } from './foreign-ids.ts'
 
 const keyed = { amount: '1', idempotencyKey: 'one' }
 const used = (which: Which, { license, unknownKey }: Things) => ({
@@ -19,6 +19,31 @@ export const meterPlaces: readonly Place[] = [
     'listing what was counted under a meter',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/meters/calls/uses` }),
+  ],
+  [
+    'reading what a license used over time',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/usage` }),
+  ],
+  [
+    'reading what a customer used over time',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/usage` }),
+  ],
+  [
+    'reading what a product used over time',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/products/${which}/usage` }),
+  ],
+  [
+    'exporting what a license used',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/usage/export?license=${licenseId(which, owned)}` }),
+  ],
+  [
+    'exporting what a customer used',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/usage/export?customer=${customerId(which, owned)}` }),
   ],
   [
     'adding a credit',
@@ -44,6 +69,43 @@ export const meterPlaces: readonly Place[] = [
     (which, owned) => ({
       method: 'POST',
       url: `/v1/licenses/${licenseId(which, owned)}/meters/calls/corrections`,
+      body: { ...keyed, reason: 'twice' },
+    }),
+  ],
+  [
+    'reading the meters of a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/meters` }),
+  ],
+  [
+    'listing what was counted under a meter of a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/meters/calls/uses` }),
+  ],
+  [
+    'adding a credit to a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/credits`,
+      body: { meter: 'calls', ...keyed },
+    }),
+  ],
+  [
+    'withdrawing a credit of a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/meters/calls/credits/crd_1/withdraw`,
+      body: { reason: 'refunded' },
+    }),
+  ],
+  [
+    'correcting what licenses of a customer used',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/meters/calls/corrections`,
       body: { ...keyed, reason: 'twice' },
     }),
   ],

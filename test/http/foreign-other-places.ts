@@ -124,6 +124,15 @@ export const otherPlaces: readonly Place[] = [
     }),
   ],
   [
+    'selling credits for a product',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/products/${which}/integrations/gumroad/credit-packs`,
+      body: { packs: [{ id: 'pack', meter: 'calls', amount: '1' }] },
+    }),
+  ],
+  [
     'mapping to a key type',
     422,
     (which) => ({

@@ -233,6 +233,8 @@ test('every route with a token and an id is tested here', async () => {
     // Providers are the same for every tenant; their state depends on the token alone.
     'GET /v1/integrations',
     'GET /v1/integrations/stripe/status',
+    'GET /v1/integrations/stripe/use-reports',
+    'PUT /v1/integrations/stripe/use-reports',
     'POST /v1/integrations/stripe/connect',
     'POST /v1/integrations/stripe/own-account',
     'POST /v1/integrations/{provider}/connect',

@@ -31,6 +31,8 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['POST', '/v1/products/editor/key-types/verify-prices', 'products:write'],
   ['GET', '/v1/integrations', 'integrations:read'],
   ['GET', '/v1/integrations/stripe/status', 'integrations:read'],
+  ['GET', '/v1/integrations/stripe/use-reports', 'integrations:read'],
+  ['PUT', '/v1/integrations/stripe/use-reports', 'integrations:write', { on: true }],
   ['POST', '/v1/integrations/stripe/connect', 'integrations:write'],
   [
     'POST',

@@ -155,7 +155,7 @@ test('every error response references the error schema of its interface', () => 
         status === '400' && /^POST \/v1\/login\/device/.test(route) ? 'DeviceLoginError' : undefined
       const refusesWithSettings = /productId\}\/validate$/.test(route) && ['404', '422'].includes(status)
       const refusesWithReason =
-        (/productId\}\/(?:activate|deactivate|heartbeat|consume)$/.test(route) &&
+        (/productId\}\/(?:activate|deactivate|heartbeat|consume|uses|allowance)$/.test(route) &&
           ['402', '404', '422'].includes(status)) ||
         (/productId\}\/relay/.test(route) && ['404', '409', '422'].includes(status))
       const named =
@@ -200,7 +200,7 @@ test('every client call documents its rate limit headers', () => {
   const calls = operations.filter(
     ({ operation }) => operation.tags.includes('Client') && '401' in operation.responses,
   )
-  expect(calls).toHaveLength(10)
+  expect(calls).toHaveLength(12)
   for (const { operation } of calls) {
     expect(Object.keys(operation.responses['429']?.headers ?? {})).toStrictEqual([
       'RateLimit-Limit',

@@ -252,6 +252,7 @@ describe('a path', () => {
     ['/v1/integrations/gumroad/rotate-secret', 'POST'],
     ['/v1/integrations/stripe/connect', 'POST'],
     ['/v1/integrations/stripe/status', 'GET, HEAD'],
+    ['/v1/integrations/stripe/use-reports', 'GET, HEAD, PUT'],
     ['/v1/sales', 'GET, HEAD'],
     ['/v1/sales/ignored', 'GET, HEAD'],
     ['/v1/sales/parked', 'GET, HEAD'],

@@ -69,6 +69,13 @@ export const everyArgument: Record<string, object> = {
   },
   release_license_file: { licenseId: 'lic_1', release: 'v4.public.x', idempotencyKey: 'once' },
   list_license_meters: { licenseId: 'lic_1' },
+  read_metered_use: {
+    licenseId: 'lic_1',
+    from: '2026-03-01T00:00:00Z',
+    to: '2026-03-02T00:00:00Z',
+    granularity: 'hour',
+  },
+  list_customer_meters: { customerId: 'cus_1' },
   list_relays: { licenseId: 'lic_1' },
   certify_relay: {
     licenseId: 'lic_1',

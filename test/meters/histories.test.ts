@@ -5,17 +5,20 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { findMeters, listLines } from '../../projections/meters/queries.ts'
+import { readMeterPoints } from '../../projections/meters/use-queries.ts'
 import { createCounting } from '../../src/commands/meters/counting.ts'
 import {
   addCredit,
   commitHold,
   consume,
   correctUse,
+  meterIdOf,
   meterOfLicense,
   placeHold,
   releaseHold,
 } from '../../src/commands/meters/meters.ts'
 import { amountOf, amountText } from '../../src/domain/meters/amount.ts'
+import { ownerIdOf } from '../../src/domain/meters/meter.ts'
 import { MeterTerms } from '../../src/domain/meters/terms.ts'
 import { meterView } from '../../src/domain/meters/view.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
@@ -37,29 +40,36 @@ afterAll(() => ledger.close())
 
 const day = 86_400_000
 
-test.each(['license', 'day'] as const)(
-  `${histories} random histories by a %s agree with a model to the last digit`,
+test.each([
+  ['license', 'its own'],
+  ['day', 'its own'],
+  ['license', 'shared'],
+] as const)(
+  `${histories} random histories by a %s of a meter that is %s agree with a model to the last digit`,
   { timeout: testMs * Math.max(1, histories / 40) },
-  async (period) => {
+  async (period, whose) => {
     let number = 0
     await fc.assert(
       fc.asyncProperty(steps, (history) =>
-        runHistory(askedHere(period, `lic_${period}${++number}`), history),
+        runHistory(askedHere(period, whose, `lic_${period}${whose.length}${++number}`), history),
       ),
       { numRuns: histories },
     )
   },
 )
 
-/** A meter that three processes count under, each with a cache of its own. */
-function askedHere(period: 'license' | 'day', licenseId: string): Asked {
+/** A meter that three processes count under, each with a cache of its own. @param whose a shared one is that of a customer with one license */
+function askedHere(period: 'license' | 'day', whose: 'its own' | 'shared', licenseId: string): Asked {
   const { clock, db, readModels } = ledger
   clock.set(beginning)
   const place = { tenantId: 'acme', productId: 'api', licenseId }
   const moments = { issuedAt: beginning, purchasedAt: beginning }
   const base = { meter: 'calls', unit: 'calls', overage: 'block', rollover: false }
   const terms = MeterTerms.parse({ ...base, included: amountText(included), period })
-  const meter = meterOfLicense({ ...place, moments, meters: [terms] }, 'calls')
+  const customerId = licenseId.replace('lic_', 'cus_')
+  const ofAll = { tenantId: place.tenantId, customerId, meters: [{ ...terms, since: beginning }] }
+  const shared = whose === 'shared' ? ofAll : undefined
+  const meter = meterOfLicense({ ...place, moments, meters: [terms], shared }, 'calls')
   if (!meter) throw new Error('no meter')
   const processes = [0, 1, 2].map(() => createProcess())
 
@@ -115,11 +125,26 @@ function askedHere(period: 'license' | 'day', licenseId: string): Asked {
       )
     },
     async standing() {
-      const state = (await findMeters(db, place.tenantId, licenseId)).get('calls')
-      const view = meterView(state, meter.allowance, clock.now().toISOString())
-      const { items } = await listLines(db, licenseId, 'calls', { after: undefined, limit: 1000 })
+      const id = meterIdOf(meter)
+      const view = meterView((await findMeters(db, [id])).get(id), meter.allowance, clock.now().toISOString())
+      const { items } = await listLines(db, ownerIdOf(meter.owner), 'calls', {
+        after: undefined,
+        limit: 1000,
+      })
       const keys = items.flatMap(({ kind, key }) => (kind === 'use' ? [key] : []))
       return { used: amountOf(view.used), remaining: amountOf(view.remaining), keys }
+    },
+    async overTime() {
+      const range = { from: '2026-01-01T00:00:00.000Z', to: '2027-01-01T00:00:00.000Z' }
+      const scope = whose === 'shared' ? { tenantId: place.tenantId, customerId } : place
+      const read = (granularity: 'hour' | 'day') => readMeterPoints(db, scope, { ...range, granularity })
+      const periodOf = (at: string) =>
+        period === 'license' ? 'all' : String(Math.floor(Date.parse(at) / day))
+      return (await Promise.all([read('hour'), read('day')])).map((points) => {
+        const sums = new Map<string, bigint>()
+        for (const { at, used } of points) sums.set(periodOf(at), (sums.get(periodOf(at)) ?? 0n) + used)
+        return sums
+      })
     },
     time: {
       now,

@@ -39,6 +39,8 @@ export type Asked = {
   correct(step: Step, keyed: Keyed): Promise<boolean>
   /** In the end, with the keys of the uses. */
   standing(): Promise<{ used: bigint; remaining: bigint; keys: (string | null)[] }>
+  /** What the hours and what the days add up to in the end, by period. */
+  overTime?(): Promise<ReadonlyMap<string, bigint>[]>
   /** What passes between two steps; undefined where all of a history is at one moment and in one period. */
   time?: { now(): number; wait(ms: number): void; holdMs: number; period(): string }
   /** Lets the read models see what was counted. */
@@ -57,6 +59,7 @@ function createModel() {
     return left
   }
   return {
+    used,
     usedIn,
     remaining,
     holds,
@@ -78,6 +81,8 @@ export async function runHistory(asked: Asked, history: readonly Step[]): Promis
   const { used, remaining, keys } = await asked.standing()
   expect(used).toBe(run.used())
   expect(remaining).toBe(run.remaining())
+  for (const sums of (await asked.overTime?.()) ?? [])
+    expect([...sums].toSorted()).toStrictEqual([...run.byPeriod()].toSorted())
   // Each key is in one line, and only where it was counted.
   expect(keys.toSorted()).toStrictEqual(run.counted().toSorted())
 }
@@ -159,6 +164,7 @@ function createRun(asked: Asked) {
   return {
     steps: does,
     used: () => model.usedIn(present()),
+    byPeriod: (): ReadonlyMap<string, bigint> => model.used,
     remaining: () => left(),
     counted: () => sent.flatMap(({ key, isCounted }) => (isCounted ? [key] : [])),
   }

@@ -33,7 +33,15 @@ beforeAll(async () => {
   await openPortalOf(portal.api.app, portal.tenant.token, { accentColor: '#4338ca' })
   await makeProduct(portal.api.ask, portal.tenant.token, 'editor', {
     keyTypes: [
-      { name: 'Pro', deviceLimit: 3, duration: { count: 1, unit: 'year' }, entitlements: ['export', 'sync'] },
+      {
+        ...{
+          name: 'Pro',
+          deviceLimit: 3,
+          duration: { count: 1, unit: 'year' },
+          entitlements: ['export', 'sync'],
+        },
+        meters: [{ meter: 'exports', unit: 'exports', included: '500', period: 'month', overage: 'block' }],
+      },
     ],
     keyRecovery: true,
     customerKeyReplacement: true,
@@ -52,6 +60,11 @@ async function makeAda(email: string): Promise<void> {
     const body = { tenant_id: tenantId, product_id: 'editor', license_key: licenseKey, device_id: name, name }
     await portal.api.ask('POST', '/v1/licenses/activate', { token, body })
   }
+  const use = { meter: 'exports', amount: '120', idempotency_key: 'first' }
+  await portal.api.ask('POST', '/v1/licenses/consume', {
+    token,
+    body: { product_id: 'editor', license_key: licenseKey, ...use },
+  })
 }
 
 async function open(javaScriptEnabled: boolean): Promise<{ page: Page; problems: string[] }> {

@@ -52,7 +52,8 @@ const calls: { [Name in Call]: (lookups: Lookups) => Promise<unknown> } = {
   findInstance: (lookups) => lookups.findInstance({ ...key, instance: { instanceId } }),
   findForInstanceValidate: (lookups) => lookups.findForInstanceValidate({ ...key, instanceId, now }),
   findMetered: (lookups) => lookups.findMetered({ ...key, deviceId: 'one', instanceId }),
-  findMeter: (lookups) => lookups.findMeter({ stream: 'meter-lic_one.calls', known: -1, keys: ['one'] }),
+  findMeter: (lookups) =>
+    lookups.findMeter({ stream: 'meter-lic_one.calls', known: -1, keys: [{ key: 'one', licenseId: null }] }),
 }
 
 const Statement = z.object({ text: z.string() })
@@ -81,7 +82,7 @@ test.each([
   'findMetered',
 ] as const)('%s finds a customer by its id, not by the tenant', async (name) => {
   const scans = (await planOf(calls[name])).match(/using customers\w+/g)
-  expect(scans).toStrictEqual(['using customers_pkey'])
+  expect([...new Set(scans)]).toStrictEqual(['using customers_pkey'])
 })
 
 test.each(['findInstance', 'findForInstanceValidate'] as const)(

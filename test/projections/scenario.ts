@@ -260,9 +260,14 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'hold':
       case 'commit':
       case 'release':
+      case 'grant':
+      case 'spend':
+      case 'give back':
       case 'add credit':
       case 'withdraw credit':
       case 'correct use':
+      case 'close periods':
+      case 'tell':
         return runMeterStep(step, id)
       case 'certify relay':
       case 'release relay':

@@ -125,6 +125,7 @@ create table customers (
   subject_id text not null,
   created_at timestamptz not null,
   overrides jsonb,
+  shared_meters jsonb,
   primary key (stream)
 );
 create index customers_by_age on customers (tenant_id, created_at desc, customer_id desc);
@@ -331,13 +332,21 @@ create table meters (
   revision int not null,
   state jsonb not null,
   tenant_id text not null,
-  product_id text not null,
-  license_id text not null,
+  product_id text,
+  license_id text,
+  customer_id text,
   meter text not null,
   unit text not null,
+  closes_at timestamptz,
+  endless_since timestamptz,
+  renewed_at timestamptz,
   primary key (stream)
 ) with (fillfactor = 70);
 create index meters_of_license on meters (license_id, meter);
+create index meters_of_product on meters (tenant_id, product_id);
+create index meters_of_customer on meters (customer_id, meter);
+create index meters_to_close on meters (closes_at) where closes_at is not null;
+create index meters_renewed on meters (renewed_at) where renewed_at > endless_since;
 
 create table meter_lines (
   stream text not null,
@@ -351,6 +360,7 @@ create table meter_lines (
   period_ends_at timestamptz,
   ends_at timestamptz,
   subject_id text,
+  license_id text,
   used_at timestamptz,
   late boolean not null,
   note text,
@@ -358,6 +368,43 @@ create table meter_lines (
   primary key (stream, revision, ordinal)
 );
 create index meter_lines_by_key on meter_lines (stream, key) where key is not null;
+create index meter_lines_by_time on meter_lines (stream, at);
+
+create table meter_hours (
+  stream text not null,
+  license_id text not null,
+  at timestamptz not null,
+  used numeric not null,
+  overage numeric not null,
+  primary key (stream, license_id, at)
+) with (fillfactor = 70);
+
+create table meter_days (
+  stream text not null,
+  license_id text not null,
+  at timestamptz not null,
+  used numeric not null,
+  overage numeric not null,
+  primary key (stream, license_id, at)
+) with (fillfactor = 70);
+
+create table usage_notes (
+  stream text not null,
+  revision int not null,
+  tenant_id text not null,
+  license_id text not null,
+  meter text not null,
+  unit text not null,
+  event json not null,
+  event_id uuid not null,
+  request_id text not null,
+  correlation_id text not null,
+  actor text not null,
+  position bigint not null,
+  primary key (stream, revision)
+);
+create index usage_notes_by_age on usage_notes (position);
+create index usage_notes_of_license on usage_notes (license_id, position);
 
 create table deliveries (
   stream text not null,

@@ -1,4 +1,5 @@
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
+import { createCounting } from '../../src/commands/meters/counting.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import type { TestLedger } from '../harness/ledger.ts'
@@ -29,6 +30,7 @@ export function mortal({ ports, readModels }: TestLedger, dieAt: number): AllPor
     ...ports,
     ledger,
     execute: createExecute(ledger, readModels, createKeyedMutex()),
+    counting: createCounting({ ...ports, ledger }),
     secrets: {
       ...ports.secrets,
       async keep(...args) {

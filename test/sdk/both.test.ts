@@ -25,7 +25,7 @@ const lease = (more: Partial<LeaseOfToken> = {}): LeaseOfToken => ({
   ...{ kid: 'k', token: 't', licenseId: 'lic_1', licenseKeyHash: 'h', instanceId: 'ins_1', device: mill },
   ...{ status: 'active', entitlements: ['online'], values: {}, issuedAt: now - 50, notBefore: 0 },
   ...{ expiresAt: now + 100, licenseExpiresAt: null, updatesUntil: null, holder: null },
-  ...{ serial: 2, file: null, relay: null },
+  ...{ serial: 2, file: null, allowance: null, relay: null },
   ...more,
 })
 const file = (more: Partial<LeaseOfToken> = {}): LeaseOfToken =>

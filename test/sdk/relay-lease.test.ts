@@ -40,6 +40,7 @@ test.each<[string, object]>([
   ['an end after that of the certificate', { exp: timeOf(now + 31 * 86_400) }],
   ['another end of the license', { license_expires_at: timeOf(now + 86_400) }],
   ['updates that were not granted', { updates_until: timeOf(now + 86_400) }],
+  ['an allowance', { allowance: { id: 'alw_1', meter: 'calls', amount: '5', ends_at: timeOf(now + 60) } }],
   ['a license file', { file: 'fil_1', nonce: 'n'.repeat(16) }],
 ])('a lease with %s is refused', (_, more) => {
   expect(verified(leaseOf(more))).toMatchObject({ ok: false, reason: 'bad_signature' })

@@ -60,6 +60,33 @@ test('a dry run says what a call would change, and changes nothing', async () =>
   expect(await api.ledger.ports.ledger.head()).toBe(before)
 })
 
+test('a use and a hold whose answers are lost are sent again, and count once', async () => {
+  const meters = [{ meter: 'calls', unit: 'calls', included: '10', period: 'month', overage: 'block' }]
+  await client.createKeyType({ productId: 'editor', name: 'Metered', meters })
+  const { licenseKey: license_key } = await mint({ keyTypeId: 'metered' })
+  let sent = 0
+  const lossy = createServerClient({
+    ...{ baseUrl, token: tenant.token, sleep },
+    async fetch(url, init) {
+      const answer = await fetch(url, init)
+      if (++sent % 2 === 1) throw new TypeError('fetch failed')
+      return answer
+    },
+  })
+  const of = { product_id: 'editor', license_key, meter: 'calls' }
+  expect(await lossy.consumeMeter({ ...of, amount: '3', idempotency_key: 'a' })).toMatchObject({
+    remaining: '7',
+  })
+  const placed = await lossy.holdMeter({ ...of, amount: '4', idempotency_key: 'b', seconds: 60 })
+  const held = z.object({ hold_id: z.string() }).parse(placed)
+  expect(await lossy.commitHold({ ...held, amount: '1' })).toStrictEqual({ committed: true })
+  expect(await lossy.releaseHold(held)).toStrictEqual({ released: true })
+  expect(sent).toBe(8)
+  expect(await client.consumeMeter({ ...of, amount: '6', idempotency_key: 'c' })).toMatchObject({
+    remaining: '0',
+  })
+})
+
 test('an answer that is lost makes no second license: every attempt has the same key', async () => {
   const keys: unknown[] = []
   const lossy = createServerClient({

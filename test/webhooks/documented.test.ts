@@ -8,7 +8,7 @@ const page = readFileSync(new URL('../../docs/reference/webhooks.md', import.met
 const quotedIn = (text: string): string[] =>
   [...text.matchAll(/`([a-z_]+)`/g)].flatMap(([, name]) => name ?? [])
 const rowsIn = (block: string) =>
-  [...block.matchAll(/^\| `(license\.[a-z_]+)` +\|[^|]*\|([^|]*)\|$/gm)].map(
+  [...block.matchAll(/^\| `((?:license|usage)\.[a-z_]+)` +\|[^|]*\|([^|]*)\|$/gm)].map(
     ([, event = '', fields = '']) => ({
       event,
       fields: quotedIn(fields),

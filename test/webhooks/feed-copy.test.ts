@@ -13,6 +13,7 @@ import {
   evolveLicense,
   type License as LicenseState,
 } from '../../src/domain/licenses/license.ts'
+import type { NotableEvent } from '../../src/domain/licenses/metered.ts'
 import { licenseStatuses } from '../../src/domain/licenses/status.ts'
 import { licenseAloneView } from '../../src/http/licenses/license.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
@@ -101,6 +102,20 @@ const identify = (id: string, deviceId: string, mac: string) => {
   const claim = { instanceId: null, installId: null, name: null, identities: [identity] }
   return commandLicense(api.ledger, id, { type: 'IdentifyDevice', deviceId, claim, at: now() })
 }
+/** What is told of a meter: a correction, a threshold and a closed period. */
+async function useMeter(id: string): Promise<void> {
+  const period = { startsAt: now(), endsAt: null }
+  const sums = { used: '8', remaining: '2', overage: '0' }
+  const noted: NotableEvent[] = [
+    { type: 'UseCorrected', data: { key: 'k', amount: '1', to: {}, period, reason: 'twice', at: now() } },
+    { type: 'ThresholdReached', data: { percent: 80, ...sums, period, at: now() } },
+    { type: 'PeriodClosed', data: { period, endedAt: now(), used: '8', from: { included: '8' }, at: now() } },
+  ]
+  for (const [meterRevision, event] of noted.entries()) {
+    const of = { meter: 'calls', unit: 'calls', meterRevision, mail: false }
+    await commandLicense(api.ledger, id, { type: 'NoteUsage', ...of, noted: event })
+  }
+}
 /** A device without a network gets a license file, and gives it back. */
 async function carryFile(id: string): Promise<void> {
   const request = { deviceKey: 'key', nonce: 'nonce', counter: 1 }
@@ -178,6 +193,7 @@ async function vendorsLicenses(): Promise<void> {
   const shared = await mint(api.ask, shop.token, 'app', { keyTypeId: 'shared' })
   await activate(shared.id, 'laptop')
   await commandLicense(api.ledger, shared.id, { type: 'NoteExhausted', waiting: 1, at: now() })
+  await useMeter(shared.id)
   const revoked = await mint(api.ask, shop.token, 'app')
   await gated(`/v1/licenses/${revoked.id}/revoke`, { reason: 'by mistake' })
   await gated(`/v1/licenses/${revoked.id}/reinstate`)
@@ -315,6 +331,7 @@ test('an event without an entry changes nothing that a license shows', async () 
     'RelayRenewed',
     'SaleFollowed',
     'SeatFreedByCustomer',
+    'UsageAdjusted',
   ])
 })
 

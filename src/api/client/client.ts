@@ -7,6 +7,8 @@ export type ClientRoute =
   | 'heartbeat'
   | 'deactivate'
   | 'consume'
+  | 'uses'
+  | 'allowance'
   | 'free-tier'
   | 'keyless'
   | 'config'

@@ -15,9 +15,11 @@ import { Problem } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
+import { recordRefusedUse } from '../../usage/refusals.ts'
 import { reasonOfNoMeter, verdictOnMeter } from '../../verdicts/metered.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
+import type { ClientLimits } from './limits.ts'
 import { noSuchLicense } from './refusals.ts'
 import { activateRefusal, clientPlace, withLimits } from './schemas.ts'
 
@@ -42,7 +44,8 @@ const consumeOut = z.object({
 /** An app counts what it uses under a meter of its license. */
 export function consumeRoute(
   app: ZodApp,
-  ports: Ports<'counting' | 'findMetered' | 'keyHashing' | 'now'>,
+  ports: Ports<'counting' | 'findMetered' | 'keyHashing' | 'now' | 'refusals'>,
+  { counting: admit }: Pick<ClientLimits, 'counting'>,
 ): void {
   answerPreflight(app, path)
   app.post(
@@ -65,12 +68,19 @@ export function consumeRoute(
         },
       },
     },
-    async (request) => {
-      const { tenantId, productId } = clientIn(request)
+    async (request, reply) => {
+      const client = clientIn(request)
+      const { tenantId, productId } = client
       const { license_key: licenseKey, instance_id: instanceId, meter } = request.body
+      await admit(client, { licenseKey, instanceId }, reply)
       const usedAt = usedAtFrom(request.body.used_at, ports.now())
       const question = { tenantId, productId, licenseKey, meter, deviceId: null, instanceId }
-      const { verdict, metered } = await verdictOnMeter(ports, question, momentOf(ports))
+      const { verdict, metered, licenseId } = await verdictOnMeter(ports, question, momentOf(ports))
+      const refused = (why: string) => {
+        const call = { tenantId, productId, call: 'consume', interface: 'client' } as const
+        recordRefusedUse(ports, call, { licenseId, licenseKey, deviceId: null }, why)
+      }
+      if (!metered) refused(reasonOfNoMeter(verdict))
       if (verdict.status === 'not_found') throw noSuchLicense()
       const reason = reasonOfNoMeter(verdict)
       if (!metered && reason !== 'no_such_meter') {
@@ -80,6 +90,7 @@ export function consumeRoute(
       if (!metered) return { allowed: false, reason: 'no_such_meter' as const, ...nothingLeft(meter) }
       const use = { ...keyedFrom(request.body), usedAt }
       const used = await consume(ports, metered, use, clientOriginOf(request))
+      if (!used.allowed) refused('meter_exhausted')
       return {
         allowed: used.allowed,
         ...(!used.allowed && { reason: 'meter_exhausted' as const }),

@@ -15,7 +15,7 @@ import { armored } from '../../signing/armor.ts'
 import type { DeviceRequest } from '../../signing/device-statements.ts'
 import { namedHolder } from '../../signing/holder.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
-import { signLease2 } from '../../signing/lease2.ts'
+import { type SignedAllowance, signLease2 } from '../../signing/lease2.ts'
 import { type SignedRefusal, signRefusal } from '../../signing/refusal.ts'
 import { SigningFailed } from '../../signing/signer.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
@@ -36,6 +36,8 @@ export type Held = {
   device: SaidOfMachine | undefined
   /** The seat of the instance, if it floats: a lease ends with it. */
   floating?: FloatingSeat | undefined
+  /** What a lease of the second version lets the instance spend of a meter. */
+  allowance?: SignedAllowance | undefined
 }
 
 /**
@@ -61,7 +63,7 @@ export async function leaseFor(
   ports: Ports<'execute' | 'findLicenseById' | 'now' | 'randomBytes' | 'secrets' | 'signer' | 'subjects'>,
   asking: SettingsRequest,
   leased: Leased,
-  { licenseId, keyHash, instanceId, status, version, device, floating }: Held,
+  { licenseId, keyHash, instanceId, status, version, device, floating, allowance }: Held,
   now: string,
 ): Promise<({ lease: Lease } | { lease2: string }) & { entitlement_values?: EntitlementValues }> {
   const { tenantId, productId, product } = asking.client
@@ -77,7 +79,7 @@ export async function leaseFor(
     if (version === 1) return { lease: await signLease(ports.signer, key, facts, now), ...beside }
     const holder = product.leaseHolder ? await holderOf(ports, tenantId, licenseId) : undefined
     return {
-      lease2: await signLease2(ports.signer, key, { ...facts, licenseId, device, holder }, now),
+      lease2: await signLease2(ports.signer, key, { ...facts, licenseId, device, holder, allowance }, now),
       ...beside,
     }
   } catch (err) {

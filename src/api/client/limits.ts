@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { readKey } from '../../credentials/license-key.ts'
 import { type Limited, rateLimited, spend } from '../../http/limits/rate-limit.ts'
 import { Problem } from '../../http/problem.ts'
 import { callerOf } from '../../limits/address.ts'
@@ -20,6 +21,12 @@ export type ClientLimits = {
     license: { keyHash: string; instanceId: string },
     reply: FastifyReply,
   ): void | Promise<void>
+  /** Likewise for a call about meters: validates and these do not take from each other. */
+  counting(
+    client: Client,
+    license: { licenseKey: string; instanceId: string },
+    reply: FastifyReply,
+  ): void | Promise<void>
   /** After an anonymous instance was found to be new. */
   creating(tenantId: string): void | Promise<void>
 }
@@ -31,6 +38,8 @@ const byRoute: Record<ClientRoute, LimitName> = {
   activate: 'clientActivate',
   deactivate: 'clientDeactivate',
   consume: 'clientValidate',
+  uses: 'clientValidate',
+  allowance: 'clientValidate',
   'free-tier': 'clientFreeTier',
   keyless: 'clientKeyless',
   config: 'clientConfig',
@@ -54,14 +63,20 @@ export function createClientLimits(limits: Limits, hits: LimitHits): ClientLimit
       return spend(limiter, key, { reply, refusal: tooMany('ip') })
     },
     admitted: (tenantId) => spendOf(tenantId, 'clientTenant', 'tenant'),
-    asking: ({ tenantId }, { keyHash, instanceId }, reply) => {
-      // Truncated, because callers may send ids of any length; genuine ids are shorter.
-      const key = `${tenantId}.${keyHash}.${instanceId.slice(0, 64)}`
+    asking: ({ tenantId }, instance, reply) =>
+      spendOf(tenantId, 'clientInstance', 'instance', `${tenantId}.${nameOf(instance)}`, reply),
+    counting: ({ tenantId }, { licenseKey, instanceId }, reply) => {
+      const keyHash = readKey(licenseKey)?.keyHash ?? ''
+      const key = `${tenantId}.${nameOf({ keyHash, instanceId })}.meters`
       return spendOf(tenantId, 'clientInstance', 'instance', key, reply)
     },
     creating: (tenantId) => spendOf(tenantId, 'clientNewInstances', 'new_instances'),
   }
 }
+
+/** Truncated, because callers may send ids of any length; genuine ids are shorter. */
+const nameOf = ({ keyHash, instanceId }: { keyHash: string; instanceId: string }): string =>
+  `${keyHash}.${instanceId.slice(0, 64)}`
 
 const tooMany =
   (scope: Scope) =>

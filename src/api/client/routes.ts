@@ -1,6 +1,7 @@
 import type { ZodApp } from '../../http/validation.ts'
 import { activateRoute } from './activate.ts'
 import type { ClientAuthority } from './admit.ts'
+import { allowanceRoute } from './allowance.ts'
 import { beaconRoutes } from './beacons.ts'
 import { configRoute } from './config.ts'
 import { consumeRoute } from './consume.ts'
@@ -9,6 +10,7 @@ import { heartbeatRoute } from './heartbeat.ts'
 import { keysetRoute } from './keyset.ts'
 import type { ClientPorts } from './ports.ts'
 import { relayRoutes } from './relay.ts'
+import { usesRoute } from './uses.ts'
 import { validateRoute } from './validate.ts'
 import { withdrawnRoute } from './withdrawn.ts'
 
@@ -19,7 +21,9 @@ export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientA
   validateRoute(app, ports, authority)
   heartbeatRoute(app, ports, authority)
   deactivateRoute(app, ports)
-  consumeRoute(app, ports)
+  consumeRoute(app, ports, clientLimits)
+  allowanceRoute(app, ports, authority)
+  usesRoute(app, ports, clientLimits)
   beaconRoutes(app, ports, clientLimits)
   configRoute(app, ports)
   keysetRoute(app, ports)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
+import { metersIn, metersOutShape } from '../../http/licenses/asked-meters.ts'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
 import { fence, seatShape, waitingShape } from '../../http/licenses/seats.ts'
@@ -187,6 +188,7 @@ export const validateIn = z.object({
   ...machineShape,
   lease_version: leaseVersion,
   ...buildShape,
+  meters: metersIn,
   ...telemetryShape,
 })
 
@@ -290,6 +292,7 @@ export const validateOut = z.object({
   ...graceShape,
   ...updatesOutShape,
   ...leaseShape,
+  ...metersOutShape,
   ...settingsShape,
 })
 

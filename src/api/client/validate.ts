@@ -6,6 +6,7 @@ import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { isOfMachine } from '../../domain/licenses/floating.ts'
 import { givesSeats } from '../../domain/licenses/status.ts'
 import { isCovered } from '../../domain/licenses/updates.ts'
+import { metersShown } from '../../http/licenses/asked-meters.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
 import { seatShown } from '../../http/licenses/seats.ts'
 import { Problem } from '../../http/problem.ts'
@@ -13,6 +14,7 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
+import { metersAsked } from '../../verdicts/metered.ts'
 import { type Build, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
 import { type ClientAuthority, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
@@ -124,6 +126,8 @@ async function answerTo(
   const valid = status === 'active'
   ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
   if (!valid) recordRefused(ports, call, licenseId, status)
+  const meters =
+    valid && body.meters ? await metersAsked(ports, { tenantId, licenseId }, body.meters, now) : undefined
   return {
     valid,
     ...((status === 'expired' || status === 'suspended') && { error: `license ${status}` }),
@@ -131,6 +135,7 @@ async function answerTo(
     ...seatShown(instanceId, floating),
     ...updatesShown(found.license.updatesUntil),
     ...lease,
+    ...metersShown(meters),
   }
 }
 

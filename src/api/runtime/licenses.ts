@@ -6,6 +6,7 @@ import { readKey } from '../../credentials/license-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Authority, type Caller, callerIn } from '../../http/authenticate.ts'
 import { runOriginOf, runPorts } from '../../http/idempotency.ts'
+import { metersShown } from '../../http/licenses/asked-meters.ts'
 import { buildIn } from '../../http/licenses/builds.ts'
 import { seatShown, waitingShown } from '../../http/licenses/seats.ts'
 import { answer } from '../../http/schemas.ts'
@@ -21,6 +22,7 @@ import {
   verdictOn,
   withSeatKept,
 } from '../../verdicts/answer.ts'
+import { metersAsked } from '../../verdicts/metered.ts'
 import { type NotCovered, notCoveredAnswer, updatesShown } from '../../verdicts/not-covered.ts'
 import { reasonOfRefusal, statusOfRefusal } from '../../verdicts/refused.ts'
 import { createFindLicense, type FindLicense } from './find-license.ts'
@@ -86,7 +88,15 @@ async function find(ports: Ports<'findForRuntime' | 'keyHashing'>, caller: Calle
 function validateRoute(
   app: ZodApp,
   ports: Ports<
-    'db' | 'findForValidate' | 'findToken' | 'keyHashing' | 'now' | 'refusals' | 'seatEnds' | 'usage'
+    | 'counting'
+    | 'db'
+    | 'findForValidate'
+    | 'findToken'
+    | 'keyHashing'
+    | 'now'
+    | 'refusals'
+    | 'seatEnds'
+    | 'usage'
   >,
   authority: Authority,
   findLicense: FindLicense,
@@ -114,9 +124,19 @@ function validateRoute(
     async (request, reply) => {
       const { product_id: productId, device_id } = request.body
       const asking = { authority, findLicense, reply }
-      const { tenantId, verdict, floating } = await verdictFor(ports, asking, 'validate', request.body)
+      const { tenantId, licenseId, verdict, floating } = await verdictFor(
+        ports,
+        asking,
+        'validate',
+        request.body,
+      )
       const valid = verdict.status === 'active'
       const updates = updatesIn(ports, { tenantId, productId }, request.body, verdict)
+      const { meters: asked } = request.body
+      const meters =
+        valid && licenseId !== undefined && asked
+          ? await metersAsked(ports, { tenantId, licenseId }, asked, momentOf(ports))
+          : undefined
       return {
         valid,
         ...shown(verdict),
@@ -125,6 +145,7 @@ function validateRoute(
         ...seatShown(device_id ?? '', floating),
         ...(!valid && { reason: verdict.reason ?? verdict.status }),
         ...(updates && (await updates)),
+        ...metersShown(meters),
       }
     },
   )

@@ -23,10 +23,11 @@ import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import { refuseAllButPost } from '../../http/wrong-method.ts'
 import type { Ports } from '../../ports.ts'
+import { recordRefusedUse } from '../../usage/refusals.ts'
 import { reasonOfNoMeter, verdictOnMeter } from '../../verdicts/metered.ts'
 import { deviceId, keyOfProduct, runtimeErrors, runtimeStatus } from './schemas.ts'
 
-type MeterPorts = Ports<'counting' | 'findMetered' | 'keyHashing' | 'newId' | 'now'>
+type MeterPorts = Ports<'counting' | 'db' | 'findMetered' | 'keyHashing' | 'newId' | 'now' | 'refusals'>
 
 /** What is used under the meters of a license: counted, or kept free first and counted then. */
 export function meterRoutes(app: ZodApp, ports: MeterPorts): void {
@@ -56,7 +57,20 @@ const statusShape = {
 
 const useOut = z.object({ allowed: allowedUse, ...statusShape, ...usedShape })
 
-const exhausted = { status: 'plan_limit', reason: 'meter_exhausted' } as const
+const exhausted = (refused: (reason: 'meter_exhausted') => 'meter_exhausted') =>
+  ({ status: 'plan_limit', reason: refused('meter_exhausted') }) as const
+
+/** Records the reason for which a use is refused, and returns it. */
+const refusing =
+  (
+    ports: Ports<'refusals'>,
+    call: 'consume' | 'hold',
+    { tenantId, productId, ...use }: ReturnType<typeof questionOf> & { licenseId: string | undefined },
+  ) =>
+  <Reason extends string>(reason: Reason): Reason => {
+    recordRefusedUse(ports, { tenantId, productId, call, interface: 'runtime' }, use, reason)
+    return reason
+  }
 
 const questionOf = (
   tenantId: string,
@@ -97,12 +111,14 @@ function consumeRoute(app: ZodApp, ports: MeterPorts): void {
       const { meter } = request.body
       const usedAt = usedAtFrom(request.body.used_at, ports.now())
       const question = questionOf(tenantId, request.body)
-      const { verdict, metered } = await verdictOnMeter(ports, question, momentOf(ports))
+      const { verdict, metered, licenseId } = await verdictOnMeter(ports, question, momentOf(ports))
       const { status } = verdict
-      if (!metered) return { allowed: false, status, reason: reasonOfNoMeter(verdict), ...nothingLeft(meter) }
+      const refused = refusing(ports, 'consume', { ...question, licenseId })
+      if (!metered)
+        return { allowed: false, status, reason: refused(reasonOfNoMeter(verdict)), ...nothingLeft(meter) }
       const use = { ...keyedFrom(request.body), usedAt }
       const used = await consume(ports, metered, use, originOf(request))
-      const standing = used.allowed ? { status } : exhausted
+      const standing = used.allowed ? { status } : exhausted(refused)
       return { allowed: used.allowed, ...standing, ...usedShown(meter, used) }
     },
   )
@@ -140,14 +156,16 @@ function holdRoute(app: ZodApp, ports: MeterPorts): void {
       const { tenantId } = callerIn(request)
       const { meter, seconds } = request.body
       const question = questionOf(tenantId, request.body)
-      const { verdict, metered } = await verdictOnMeter(ports, question, momentOf(ports))
+      const { verdict, metered, licenseId } = await verdictOnMeter(ports, question, momentOf(ports))
       const { status } = verdict
+      const refused = refusing(ports, 'hold', { ...question, licenseId })
       const none = { allowed: false, hold_id: null, ends_at: null }
-      if (!metered) return { ...none, status, reason: reasonOfNoMeter(verdict), ...nothingLeft(meter) }
+      if (!metered)
+        return { ...none, status, reason: refused(reasonOfNoMeter(verdict)), ...nothingLeft(meter) }
       const placing = { ...keyedFrom(request.body), seconds }
       const { hold, ...stands } = await placeHold(ports, metered, placing, originOf(request))
       const shown = standingShown(meter, stands)
-      if (!hold) return { ...none, ...exhausted, ...shown }
+      if (!hold) return { ...none, ...exhausted(refused), ...shown }
       const placed = { allowed: true, hold_id: hold.holdId, ends_at: unixSeconds(hold.endsAt) }
       return { ...placed, status, ...shown }
     },

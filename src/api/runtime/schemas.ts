@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { metersIn, metersOutShape } from '../../http/licenses/asked-meters.ts'
 import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
 import { fence, seatShape, waitingShape } from '../../http/licenses/seats.ts'
@@ -29,6 +30,7 @@ export const activateIn = keyOfProduct.extend({
 export const validateIn = keyOfProduct.extend({
   device_id: deviceId.optional().meta({ description: 'When absent, only the license is checked' }),
   fence,
+  meters: metersIn,
   ...appShape,
 })
 
@@ -94,6 +96,7 @@ export const activateOut = z.object({
 export const validateOut = z.object({
   valid: z.boolean().meta({ description: 'Whether the status is `active`', example: true }),
   ...verdict,
+  ...metersOutShape,
 })
 export const heartbeatOut = z.object({
   kept: z.boolean().meta({ description: 'Whether the device still has its seat', example: true }),

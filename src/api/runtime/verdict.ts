@@ -38,7 +38,7 @@ export async function verdictFor(
   { authority, findLicense, reply }: Asking,
   call: 'validate' | 'heartbeat',
   input: Input & AppIn & { fence?: number | undefined },
-): Promise<{ tenantId: string } & OfSeat> {
+): Promise<{ tenantId: string; licenseId: string | undefined } & OfSeat> {
   const { product_id: productId, license_key, device_id } = input
   const now = momentOf(ports)
   const tokenHash = tokenHashIn(reply.request)
@@ -47,7 +47,7 @@ export async function verdictFor(
     const caller = await admitAs(authority, reply, tokenHash, await ports.findToken(tokenHash), now)
     const verdict = unknownKey(now)
     recordRefusal(ports, caller.tenantId, call, input, undefined, verdict.status)
-    return { tenantId: caller.tenantId, verdict, floating: undefined }
+    return { tenantId: caller.tenantId, licenseId: undefined, verdict, floating: undefined }
   }
   const question = { tokenHash, productId, deviceId: device_id ?? '' }
   const { tenantId, result } = await findLicense(reply, key, question, now)
@@ -57,7 +57,8 @@ export async function verdictFor(
   const isGood = call === 'validate' ? status === 'active' : isSeating(status)
   if (call === 'validate') ports.usage.count(tenantId, productId, isGood ? 'validations' : 'rejected')
   if (!isGood) recordRefusal(ports, tenantId, call, input, result, verdict.reason ?? status)
-  return { tenantId, verdict, floating }
+  const licenseId = result.kind === 'license' ? result.licenseId : undefined
+  return { tenantId, licenseId, verdict, floating }
 }
 
 /** Keeps the floating seat of a device whose license is good; of another, the seat runs out. Other seats cost nothing here. */

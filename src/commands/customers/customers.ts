@@ -2,6 +2,7 @@ import { type CustomerEntry, findCustomer } from '../../../projections/customers
 import { type CustomerCommand, customers } from '../../domain/customers/customer.ts'
 import { sameJson } from '../../domain/equality.ts'
 import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
+import type { MeterTerms } from '../../domain/meters/terms.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { requireLicense, stateOf } from '../licenses/licenses.ts'
@@ -13,13 +14,18 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 export async function createCustomer(
   ports: Ports<'db' | 'execute' | 'newId' | 'now' | 'subjects'>,
   tenantId: string,
-  input: { email: string; name: string | null; metadata: Record<string, string> },
+  input: {
+    email: string
+    name: string | null
+    metadata: Record<string, string>
+    meters?: readonly MeterTerms[] | undefined
+  },
   origin: Origin,
 ): Promise<CustomerEntry> {
   const customerId = ports.newId('cus')
   const person = await ports.subjects.sealPerson(tenantId, input.email, input.name)
-  const { metadata } = input
-  const customer = { customerId, tenantId, ...person, metadata, at: momentOf(ports) }
+  const { metadata, meters } = input
+  const customer = { customerId, tenantId, ...person, metadata, meters, at: momentOf(ports) }
   const command = { type: 'CreateCustomer', ...customer } as const
   const { state, events } = await execute(ports, customerId, command, origin)
   // An earlier request of the same run created them, and they may have licenses since.
@@ -32,10 +38,13 @@ export type CustomerChange = {
   email?: string | undefined
   name?: string | null | undefined
   metadata?: Record<string, string> | undefined
+  /** All that their licenses share. */
+  meters?: readonly MeterTerms[] | undefined
 }
 
 /**
- * Changes a customer's email address, name or metadata. Their licenses keep the holder that they were issued for.
+ * Changes a customer's email address, name or metadata, and the meters that their licenses share, which also an erased one may have.
+ * Their licenses keep the holder that they were issued for.
  * @throws Refusal `customer_not_found`, `customer_erased`
  */
 export async function changeCustomer(
@@ -52,15 +61,18 @@ export async function changeCustomer(
     customerId,
     async (before) => {
       if (before.status === 'absent') throw new Refusal('customer_not_found')
+      const { meters } = input
+      const onlyMeters = meters && ({ type: 'ReplaceMeters', meters, at } as const)
+      if (onlyMeters && sameJson(input, { meters })) return onlyMeters
       const [person] = await ports.subjects.openPeople(tenantId, [before])
       const email = input.email ?? person?.email
       if (typeof email !== 'string') throw new Refusal('customer_erased')
       const name = input.name === undefined ? (person?.name ?? null) : input.name
       const metadata = input.metadata ?? before.metadata
       // Each sealing differs, so what is the same is only seen before it.
-      if (sameJson([email, name, metadata], [person?.email, person?.name, before.metadata])) return undefined
+      if (sameJson([email, name, metadata], [person?.email, person?.name, before.metadata])) return onlyMeters
       const sealed = await ports.subjects.sealPerson(tenantId, email, name)
-      return { type: 'ChangeCustomer', ...sealed, metadata, at }
+      return { type: 'ChangeCustomer', ...sealed, metadata, meters, at }
     },
     causeOf(origin, at),
     { run: origin.run },

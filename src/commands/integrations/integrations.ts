@@ -1,6 +1,7 @@
 import { findIntegration } from '../../../projections/integrations.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { sha256 } from '../../credentials/sha256.ts'
+import type { CreditPack, CreditPacks } from '../../domain/integrations/credit-packs.ts'
 import type { Credentials } from '../../domain/integrations/events.ts'
 import {
   type Integration,
@@ -138,6 +139,38 @@ export async function mapProduct(
     productId,
     mapping,
     at,
+  }))
+}
+
+/**
+ * Says what of a provider sells credits for the licenses of a product: all of it.
+ * @throws Refusal `integration_not_connected`, `mapping_taken` for an id that stands for something else
+ */
+export async function mapCreditPacks(
+  ports: Ports<'execute' | 'now' | 'secrets'>,
+  { tenantId, productId }: PresentProduct,
+  provider: Provider,
+  packs: CreditPacks,
+  origin: Origin,
+): Promise<Integration> {
+  return changeIntegration(ports, tenantId, provider, origin, (at) => ({
+    ...{ type: 'MapCreditPacks', productId, packs, at },
+  }))
+}
+
+/**
+ * Lets one of a provider's ids sell credits from now on, also in place of others.
+ * @throws Refusal `integration_not_connected`, `mapping_taken` for an id that stands for something else
+ */
+export async function mapCreditPack(
+  ports: Ports<'execute' | 'now' | 'secrets'>,
+  { tenantId, productId }: PresentProduct,
+  provider: Provider,
+  { item, pack }: { item: string; pack: CreditPack },
+  origin: Origin,
+): Promise<Integration> {
+  return changeIntegration(ports, tenantId, provider, origin, (at) => ({
+    ...{ type: 'MapCreditPack', item, productId, pack, at },
   }))
 }
 

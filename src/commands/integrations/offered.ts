@@ -28,7 +28,8 @@ export async function listOffered(
   return key === undefined ? undefined : ports.providers.listOffered(provider, key)
 }
 
-async function cardAccessFor(
+/** How the card provider is called for a tenant; undefined where it is not connected so far. */
+export async function cardAccessFor(
   ports: Ports<'secrets'>,
   integration: KnownIntegration,
 ): Promise<CardAccess | undefined> {

@@ -1,4 +1,4 @@
-import type { KnownLine } from '../../../projections/meters/lookup.ts'
+import type { KnownLine, LineKey } from '../../../projections/meters/lookup.ts'
 import { type Amount, amountText } from '../../domain/meters/amount.ts'
 import { answersTo, decideMeter, type MeterCommand, type UseAnswer } from '../../domain/meters/decide.ts'
 import type { MeterEvent } from '../../domain/meters/events.ts'
@@ -12,8 +12,8 @@ export type MeterRequest = {
   /** Of the meter's stream. */
   id: string
   tenantId: string
-  /** The line that it adds, by which it is known when it is repeated; undefined for one that adds none. */
-  adds: { kind: LineKind; key: string; amount: Amount } | undefined
+  /** The line that it adds, by which it is known when it is repeated; undefined for one that adds none, or is not to be repeated. */
+  adds: ({ kind: LineKind; amount: Amount | null } & LineKey) | undefined
   command: (at: string) => MeterCommand
   /** Who asks: an event has one actor. */
   actor: string
@@ -42,9 +42,9 @@ export type DecidedBatch = {
   added: Map<string, KnownLine>
 }
 
-/** Lines are known by their key; a commit by its hold, in a namespace of its own. */
-export const nameOf = (kind: LineKind, key: string): string =>
-  `${kind === 'commit' ? 'commit' : 'key'} ${key}`
+/** Lines are known by their key, with the license where a meter is shared; a commit by its hold, in a namespace of its own. */
+export const nameOf = ({ kind, key, licenseId }: { kind: LineKind } & LineKey): string =>
+  kind === 'commit' ? `commit ${key}` : `key ${licenseId ?? ''} ${key}`
 
 /**
  * Decides on requests one after another, as if each had a batch of its own. A request whose key is known changes nothing.
@@ -70,7 +70,7 @@ export function decideBatch(
       meter = decided.reduce(evolveMeter, meter)
       for (const event of decided) addTo(events, event)
       const lines = decided.flatMap(linesOf)
-      for (const line of lines) if (line.key !== null) added.set(nameOf(line.kind, line.key), line)
+      for (const line of lines) if (isKeyed(line)) added.set(nameOf(line), line)
       return { counted: { meter, at, line: lines[0], answer } }
     } catch (error) {
       if (error instanceof Refusal) return { refusal: error }
@@ -80,15 +80,23 @@ export function decideBatch(
   return { events, meter, outcomes, added }
 }
 
-const isOfHold = ({ type }: MeterCommand): boolean => type === 'CommitHold' || type === 'ReleaseHold'
+/** Whether a line can be found again by its key. */
+export const isKeyed = <L extends { key: string | null }>(line: L): line is L & { key: string } =>
+  line.key !== null
+
+/** Such a command names its meter by an id that anybody can have made up. */
+const isOfHold = ({ type }: MeterCommand): boolean =>
+  type === 'CommitHold' || type === 'ReleaseHold' || type === 'SpendAllowance' || type === 'ReturnAllowance'
 
 /** @throws Refusal `meter_key_reused`, `hold_not_found` for a hold that was committed with another amount */
 function sentBefore(
   { adds }: MeterRequest,
   known: (name: string) => KnownLine | undefined,
 ): KnownLine | undefined {
-  const line = adds && known(nameOf(adds.kind, adds.key))
-  if (line && (line.kind !== adds.kind || line.amount !== amountText(adds.amount)))
+  const line = adds && known(nameOf(adds))
+  // What a withdrawal takes is known only when it is decided.
+  const isOther = (there: string | null) => adds?.amount != null && there !== amountText(adds.amount)
+  if (line && (line.kind !== adds.kind || isOther(line.amount)))
     throw new Refusal(adds.kind === 'commit' ? 'hold_not_found' : 'meter_key_reused')
   return line
 }

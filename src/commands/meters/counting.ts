@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FindMeter } from '../../../projections/meters/lookup.ts'
+import type { Meter } from '../../domain/meters/meter.ts'
 import { streamName } from '../../domain/streams.ts'
 import { LedgerUnavailable } from '../../ledger/connection/unavailable.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type Counted, type DecidedBatch, decideBatch, type MeterRequest } from './batch.ts'
-import { addEvents, headOf, type KnownMeter, loadMeter, readTail } from './known-meter.ts'
+import { addEvents, headOf, type KnownMeter, loadMeter, readLatest, readTail } from './known-meter.ts'
 
 export type Counting = {
   /**
@@ -13,6 +14,11 @@ export type Counting = {
    * @throws Refusal, also `meter_key_reused`; LedgerUnavailable when the stores do not answer, or other processes win too often
    */
   count(request: MeterRequest): Promise<Counted & { position: bigint | undefined }>
+  /**
+   * Reads a meter without counting: as its read model has it, or newer where this process has counted since.
+   * @throws when the database does not answer
+   */
+  latest(id: string): Promise<Meter>
 }
 
 type Job = MeterRequest & {
@@ -68,7 +74,7 @@ export function createCounting(ports: {
   }
 
   async function countBatch(id: string, batch: readonly Job[]): Promise<void> {
-    const keys = batch.flatMap(({ adds }) => (adds ? [adds.key] : []))
+    const keys = batch.flatMap(({ adds }) => adds ?? [])
     const { known, lines } = await loadMeter(ports.findMeter, id, keys, cache.get(id))
     keep(id, known)
     const knownLine = (name: string) => known.tail.get(name)?.line ?? lines.get(name)
@@ -99,6 +105,7 @@ export function createCounting(ports: {
   }
 
   return {
+    latest: (id) => readLatest(ports.findMeter, id, () => cache.get(id)),
     count: (request) =>
       new Promise((resolve, reject) => {
         const job = { ...request, resolve, reject }

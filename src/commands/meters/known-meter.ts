@@ -1,4 +1,4 @@
-import type { FindMeter, FoundMeter, KnownLine } from '../../../projections/meters/lookup.ts'
+import type { FindMeter, FoundMeter, KnownLine, LineKey } from '../../../projections/meters/lookup.ts'
 import type { MeterEvent } from '../../domain/meters/events.ts'
 import { linesOf } from '../../domain/meters/lines.ts'
 import { evolveMeter, type Meter, unusedMeter } from '../../domain/meters/meter.ts'
@@ -6,7 +6,7 @@ import { meterOf } from '../../domain/meters/text.ts'
 import { streamName } from '../../domain/streams.ts'
 import { LedgerUnavailable } from '../../ledger/connection/unavailable.ts'
 import type { ExpectedRevision, Ledger } from '../../ledger/ledger.ts'
-import { nameOf } from './batch.ts'
+import { isKeyed, nameOf } from './batch.ts'
 
 /** A meter as this process knows it. */
 export type KnownMeter = {
@@ -30,13 +30,11 @@ export const headOf = ({ revision }: KnownMeter): ExpectedRevision => (revision 
 export async function loadMeter(
   findMeter: FindMeter,
   id: string,
-  keys: readonly string[],
+  keys: readonly LineKey[],
   cached: KnownMeter | undefined,
 ): Promise<{ known: KnownMeter; lines: ReadonlyMap<string, KnownLine> }> {
   const found = await findMeter({ stream: streamName('meter', id), known: cached?.revision ?? -1, keys })
-  const lines = new Map(
-    found?.lines.flatMap((line) => (line.key === null ? [] : [[nameOf(line.kind, line.key), line]])),
-  )
+  const lines = new Map(found?.lines.filter(isKeyed).map((line) => [nameOf(line), line]))
   return { known: upTo(found, cached) ?? fromReadModel(found), lines }
 }
 
@@ -58,14 +56,32 @@ function fromReadModel(found: FoundMeter | undefined): KnownMeter {
   return { meter: meterOf(state), revision, base: revision, tail: new Map() }
 }
 
+/**
+ * The newer of what the read model has and what is cached. It changes nothing that is cached: a batch that is being decided relies on
+ * the lines of its tail.
+ * @param cached what this process knows at the moment
+ */
+export async function readLatest(
+  findMeter: FindMeter,
+  id: string,
+  cached: () => KnownMeter | undefined,
+): Promise<Meter> {
+  const { meter = unusedMeter, revision = -1 } = cached() ?? {}
+  const found = await findMeter({ stream: streamName('meter', id), known: revision, keys: [] })
+  const read =
+    found?.state && found.revision > revision ? { ...found, meter: meterOf(found.state) } : undefined
+  const newest = read ?? { meter, revision }
+  const now = cached()
+  return now && now.revision > newest.revision ? now.meter : newest.meter
+}
+
 /** Adds events that follow what is known. */
 export function addEvents(known: KnownMeter, events: readonly MeterEvent[]): void {
   for (const event of events) {
     known.meter = evolveMeter(known.meter, event)
     known.revision++
-    for (const line of linesOf(event)) {
-      if (line.key !== null) known.tail.set(nameOf(line.kind, line.key), { line, revision: known.revision })
-    }
+    for (const line of linesOf(event).filter(isKeyed))
+      known.tail.set(nameOf(line), { line, revision: known.revision })
   }
 }
 

@@ -116,6 +116,6 @@ function csvOf(entry: ShownEntry): string {
 }
 
 const cellOf = (value: Value): Cell => {
-  if (typeof value !== 'object' || value === null) return value
+  if (!Array.isArray(value)) return value
   return value.length === 0 ? null : JSON.stringify(value)
 }

@@ -67,6 +67,7 @@ export const kindWords: Readonly<Record<AuditedKind, string>> = {
   webhook: 'webhook',
   integration: 'integration',
   mapping: 'mapping',
+  credit_packs: 'credit packs',
   mail: 'mail of the product',
   sdk_key: 'SDK key',
   checkout_key: 'checkout key',

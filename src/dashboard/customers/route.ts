@@ -12,6 +12,7 @@ import { type Person, unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../forms/forms.ts'
 import { shownLicenses } from '../licenses/route.ts'
 import { one, PersonId } from '../lists/lists.ts'
+import { MeterQuery, meteredUseOf, meterQuery } from '../metered-use/use.ts'
 import type { PageContext } from '../page-context.ts'
 import { SeatQuery, seatUseOf } from '../seat-use/seat-use.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
@@ -124,48 +125,54 @@ async function withPeople(
 }
 
 function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/customers/:id', auditedPage('customer', SeatQuery), async (request: CustomerRequest, reply) => {
-    const { tenantId, role } = principalOf(request)
-    const { person, ...entry } = await customerOf(ports, request)
-    const mayChange = may(role, 'change_licenses')
-    const { customerId, subjectId } = entry.customer
-    const [found, bought, seatUse] = await Promise.all([
-      Promise.all(
-        entry.licenseIds
-          .slice(0, maxOfCustomer)
-          .map((licenseId) => findLicense(ports.db, tenantId, licenseId)),
-      ),
-      listSales(
-        ports.db,
+  app.get(
+    '/customers/:id',
+    auditedPage('customer', SeatQuery.extend(meterQuery)),
+    async (request: CustomerRequest, reply) => {
+      const { tenantId, role } = principalOf(request)
+      const { person, ...entry } = await customerOf(ports, request)
+      const mayChange = may(role, 'change_licenses')
+      const { customerId, subjectId } = entry.customer
+      const [found, bought, seatUse, meteredUse] = await Promise.all([
+        Promise.all(
+          entry.licenseIds
+            .slice(0, maxOfCustomer)
+            .map((licenseId) => findLicense(ports.db, tenantId, licenseId)),
+        ),
+        listSales(
+          ports.db,
+          tenantId,
+          { customer: { customerId, subjectId } },
+          { after: undefined, limit: maxSales },
+        ),
+        seatUseOf(ports, { tenantId, customerId }, SeatQuery.parse(request.query)),
+        meteredUseOf(ports, { tenantId, customerId }, MeterQuery.parse(request.query)),
+      ])
+      const sales = await readBuyers(ports, tenantId, bought.items)
+      const [overrides = []] = await openOverrides(ports, tenantId, [entry.customer.overrides])
+      const licenses = await shownLicenses(
+        ports,
         tenantId,
-        { customer: { customerId, subjectId } },
-        { after: undefined, limit: maxSales },
-      ),
-      seatUseOf(ports, { tenantId, customerId }, SeatQuery.parse(request.query)),
-    ])
-    const sales = await readBuyers(ports, tenantId, bought.items)
-    const [overrides = []] = await openOverrides(ports, tenantId, [entry.customer.overrides])
-    const licenses = await shownLicenses(
-      ports,
-      tenantId,
-      found.filter((license) => license !== undefined),
-    )
-    const hidden = entry.licenseIds.length - licenses.length
-    return show(reply, {
-      title: person.email ?? entry.customer.customerId,
-      nav: 'customers',
-      content: (view) =>
-        customerView(view, {
-          ...entry,
-          person,
-          overrides,
-          licenses,
-          hidden,
-          seatUse,
-          sales,
-          moreSales: bought.next !== undefined,
-          mayChange,
-        }),
-    })
-  })
+        found.filter((license) => license !== undefined),
+      )
+      const hidden = entry.licenseIds.length - licenses.length
+      return show(reply, {
+        title: person.email ?? entry.customer.customerId,
+        nav: 'customers',
+        content: (view) =>
+          customerView(view, {
+            ...entry,
+            person,
+            overrides,
+            licenses,
+            hidden,
+            seatUse,
+            meteredUse,
+            sales,
+            moreSales: bought.next !== undefined,
+            mayChange,
+          }),
+      })
+    },
+  )
 }

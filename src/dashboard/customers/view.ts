@@ -22,6 +22,8 @@ import {
 } from '../frame/parts.ts'
 import { licenseTable, type ShownLicense } from '../licenses/view.ts'
 import { chosenPerson } from '../lists/lists.ts'
+import type { ShownMeteredUse } from '../metered-use/use.ts'
+import { meteredUsePart } from '../metered-use/view.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
 import type { ShownSeatUse } from '../seat-use/seat-use.ts'
 import { seatUsePart } from '../seat-use/view.ts'
@@ -113,6 +115,7 @@ type OneCustomer = CustomerEntry & {
   /** How many licenses are not shown. */
   hidden: number
   seatUse: ShownSeatUse | undefined
+  meteredUse: ShownMeteredUse
   /** The newest ones of the licenses and of the person. */
   sales: readonly SaleRow[]
   moreSales: boolean
@@ -121,7 +124,18 @@ type OneCustomer = CustomerEntry & {
 
 export function customerView(
   view: View,
-  { customer, person, overrides, licenses, hidden, seatUse, sales, moreSales, mayChange }: OneCustomer,
+  {
+    customer,
+    person,
+    overrides,
+    licenses,
+    hidden,
+    seatUse,
+    meteredUse,
+    sales,
+    moreSales,
+    mayChange,
+  }: OneCustomer,
 ): Html {
   const own = `${path}/${customer.customerId}`
   const to = (href: string, label: string, look = 'button second') =>
@@ -143,7 +157,7 @@ export function customerView(
       hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
     )}
     ${mayChange && html`<p class="after">${to(`${own}/links`, 'Link or unlink licenses')}</p>`}
-    ${seatUsePart(own, seatUse)}
+    ${seatUsePart(own, seatUse)} ${meteredUsePart(own, meteredUse, { customer: customer.customerId })}
     ${section(
       'Sales',
       sales.length === 0

@@ -24,6 +24,7 @@ import { onboardingAddresses } from '../../payments/addresses.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/errors.ts'
 import type { Ports } from '../../ports.ts'
 import { readArrivals } from '../../usage/arrivals.ts'
+import { readUseReports } from '../../usage/use-reports.ts'
 import { type FilledForm, newForm, readForm, withProblem } from '../forms/filled-form.ts'
 import { refusedForm, sentenceOf, sentenceOfProvider } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
@@ -33,6 +34,7 @@ import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import type { FlashMessage } from '../session/session.ts'
 import { onboardingView, pingUrlView, providerView, rotateView } from './provider-view.ts'
+import { useReportsForm } from './use-reports.ts'
 import { arrivalPart } from './view.ts'
 
 const member = pageRoute({ page: 'member' })
@@ -54,6 +56,7 @@ export function providerPages(app: FastifyInstance, context: PageContext): void 
   connectForms(app, context)
   rotateForms(app, context)
   mappingForms(app, context)
+  useReportsForm(app, context)
 }
 
 /** The provider in a page's address. @throws Problem 404 */
@@ -72,10 +75,11 @@ export async function providerPage(
 ): Promise<FastifyReply> {
   const provider = providerOf(request)
   const { tenantId } = principalOf(request)
-  const [integration, products, arrivals] = await Promise.all([
+  const [integration, products, arrivals, useReports] = await Promise.all([
     findIntegration(ports.db, tenantId, provider),
     productChoices(ports, tenantId),
     readArrivals(ports.db, tenantId, provider),
+    provider === 'stripe' ? readUseReports(ports.db, tenantId) : undefined,
   ])
   const sold = integration ? await listProductsSold(ports.db, tenantId, integration) : []
   const { hasPlatformKey, platformFeeBasisPoints } = ports.providers
@@ -86,6 +90,7 @@ export async function providerPage(
     products,
     sold,
     arrivals,
+    useReports,
     baseUrl,
     operation: newId('req'),
   }

@@ -5,6 +5,7 @@ import { type Provider, providerNames } from '../../domain/integrations/provider
 import { type Content, type Html, html } from '../../html.ts'
 import { pingUrlOf, resourcesUrlOf } from '../../payments/addresses.ts'
 import type { Arrivals } from '../../usage/arrivals.ts'
+import type { UseReports } from '../../usage/use-reports.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { dayOf } from '../frame/moments.ts'
@@ -21,10 +22,12 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { keyTypeChoices } from '../sales/map-sale-view.ts'
+import { creditPacksPart, unmapForm } from './credit-packs-view.ts'
 import { endpointForm } from './endpoint-view.ts'
 import { type Item, itemsOf } from './mapped-items.ts'
 import { notificationAddressOf, unreachableNotice } from './notification-address.ts'
 import { fieldWords, itemWords, stepsAt } from './steps.ts'
+import { useReportsPart } from './use-reports.ts'
 import { arrivalPart } from './view.ts'
 
 type Platform = { hasPlatformKey: boolean; platformFeeBasisPoints: number }
@@ -38,6 +41,8 @@ type Shown = {
   /** All that are sold at the provider. */
   sold: readonly PresentProduct[]
   arrivals: Arrivals
+  /** Of Stripe. */
+  useReports: UseReports | undefined
   baseUrl: string
   operation: string
   platform: Platform
@@ -54,6 +59,8 @@ export function providerView(view: View, shown: Shown): Html {
     ${formProblem(shown.form)} ${unreachableNotice(shown.baseUrl)}
     ${isConnected ? connectedParts(view, shown, integration) : connectingParts(view, shown)}
     ${isConnected && mappingPart(view, shown, integration)}
+    ${isConnected && shown.useReports && useReportsPart(view, integration, shown.useReports)}
+    ${isConnected && creditPacksPart(view, shown, integration)}
   </div>`
 }
 
@@ -270,10 +277,3 @@ function itemTable(view: View, provider: Provider, items: readonly Item[]): Html
     ]),
   })
 }
-
-const unmapForm = (token: string, provider: Provider, item: string): Html =>
-  html`<form method="post" action=${`${at(provider)}/unmap`}>
-    ${tokenField(token)}
-    <input type="hidden" name="item" value=${item} />
-    <button class="second" aria-label=${`Remove the mapping of ${item}`}>Remove</button>
-  </form>`

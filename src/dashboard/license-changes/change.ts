@@ -44,6 +44,8 @@ export type LicenseChange = {
   schema: z.ZodType<ReasonTyped>
   /** The first values of the form. @param query of the page's address */
   values: (about: AboutLicense, query: Record<string, string | undefined>) => Record<string, string>
+  /** How the field of the reason is explained, where it is needed; null for a change without it. Without this, it is optional. */
+  reasonHint?: string | null
   /** The fields besides the reason. */
   fields: (form: FilledForm, about: AboutLicense) => Content
   /** Reads the customer that the form names; its id is then among what was typed. */
@@ -72,7 +74,7 @@ type ReasonTyped = { reason: string | undefined }
 
 /** The fields of a form, with the reason that every change takes. */
 export const withReason = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.object({ ...shape, reason: optionalLine(500) })
+  z.object({ reason: optionalLine(500), ...shape })
 
 /** A change whose `run` gets what its schema has read. */
 export function licenseChange<S extends z.ZodType<ReasonTyped>>(

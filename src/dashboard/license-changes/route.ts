@@ -33,7 +33,7 @@ export const changesFor = (
     : []
 
 const given = z.string().max(256).optional().catch(undefined)
-const Query = z.object({ customer: given, device: given })
+const Query = z.object({ customer: given, device: given, meter: given, credit: given })
 
 type ChangeRequest = FastifyRequest<{ Params: { id: string; change: string } }>
 

@@ -25,13 +25,16 @@ export function changeView({ token, operation, change, about, form }: ChangeForm
       <input type="hidden" name="operation" value=${operation} />
       <p>${change.lead(about)}</p>
       ${change.fields(form, about)}
-      ${textField(form, {
-        name: 'reason',
-        label: 'Reason',
-        hint: "Shown in the license's history. Optional.",
-        required: false,
-        maxlength: 500,
-      })}
+      ${
+        change.reasonHint !== null &&
+        textField(form, {
+          name: 'reason',
+          label: 'Reason',
+          hint: change.reasonHint ?? "Shown in the license's history. Optional.",
+          required: change.reasonHint !== undefined,
+          maxlength: 500,
+        })
+      }
       <div class="decide">
         <button>${change.button}</button>
         <a class="button second" href=${path}>Cancel</a>

@@ -15,6 +15,7 @@ import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, facts, heading, notice, section, table } from '../frame/parts.ts'
 import { entitlementTags, type ShownLicense, statusBadge } from '../licenses/view.ts'
+import { licenseMetersPart, type ShownMeters } from '../metered-use/license-part.ts'
 import { proofWords } from '../proofs/license-view.ts'
 import type { EventProof } from '../proofs/log-route.ts'
 import { refusalsOfLicense } from '../refusals/view.ts'
@@ -71,6 +72,8 @@ export type OneLicense = {
   /** Of floating seats, those in use over time; undefined for a past state. */
   seatUse?: ShownSeatUse | undefined
   whatIf?: WhatIf
+  /** What it used under its meters; undefined for a past state. */
+  meters: ShownMeters | undefined
   /** Whether the last event is in the signed log. */
   proof: EventProof
   /** Whether the role may free seats; false for a past state. */
@@ -182,6 +185,7 @@ function statePart(view: View, one: OneLicense): Html {
       ${section(question.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
     </div>
     ${relaysPart(one.relays)}
+    ${licenseMetersPart(pathOf(license.id), license.id, one.meters)}
     ${seatUsePart(pathOf(license.id), one.seatUse, one.whatIf)}
     ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
   </div>`

@@ -2,6 +2,7 @@ import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, choiceField, textArea, textField } from '../forms/form-fields.ts'
 import { floatingInputs } from './floating-form.ts'
+import { metersInputs } from './meters-form.ts'
 import { unitChoices } from './time-units.ts'
 
 const units = [
@@ -130,6 +131,7 @@ export function moreKeyTypeInputs(form: FilledForm): Html {
       inputmode: 'numeric',
       maxlength: 6,
     })}
+    ${metersInputs(form)}
     ${floatingInputs(form)}
     <fieldset class="pair">
       <legend>Machines without a network</legend>

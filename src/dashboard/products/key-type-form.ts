@@ -5,6 +5,7 @@ import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalOf, optionalWhole, wantedLine } from '../forms/typed.ts'
 import { entitlementLines, linesOf } from './entitlement-lines.ts'
 import { floatingFields, floatingOf, floatingValues } from './floating-form.ts'
+import { meterFields, metersOf, metersValues } from './meters-form.ts'
 import { inUnits, secondsIn, unit } from './time-units.ts'
 
 /** In seconds; no unit makes it longer. */
@@ -31,6 +32,7 @@ export const keyTypeFields = {
   fileDays: optionalWhole(1, 36_500),
   filesPerYear: optionalWhole(1, 366),
   ...floatingFields,
+  ...meterFields,
 }
 
 export const wrongId = 'Use lowercase letters, digits and hyphens.'
@@ -47,6 +49,7 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
   const { deviceLimit, startsAt, graceCount, graceUnit, onExpiry, sellInMultiples, maxQuantity } = rest
   const { entitlements, fallbackEntitlements } = rest
   const { fileDays, filesPerYear } = rest
+  const meters = metersOf(rest)
   return {
     name,
     deviceLimit,
@@ -64,6 +67,7 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
     offlineFiles:
       fileDays === null ? null : { maxDays: fileDays, perSeatPerYear: filesPerYear ?? usualFilesPerYear },
     floatingSeats: floatingOf(rest),
+    ...(meters && { meters }),
   }
 }
 
@@ -92,6 +96,7 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   fileDays: String(keyType.offlineFiles?.maxDays ?? ''),
   filesPerYear: String(keyType.offlineFiles?.perSeatPerYear ?? ''),
   ...floatingValues(keyType),
+  ...metersValues(keyType),
 })
 
 /** The form of a new key type: one device, without an end. */

@@ -37,6 +37,7 @@ import {
   newKeyTypeOf,
 } from './key-type-form.ts'
 import { editKeyTypeView, newKeyTypeView, reviewView } from './key-type-view.ts'
+import { withMeters } from './meters-form.ts'
 import {
   aboveIn,
   type KeyTypeRequest,
@@ -47,15 +48,19 @@ import {
 
 const manage = pageRoute({ page: 'manage_products' })
 
-const NewForm = withFloatingSeats(withOneValueEach(z.object({ ...keyTypeFields, ...newKeyTypeId })))
-const EditForm = withFloatingSeats(
-  withOneValueEach(
-    z.object({
-      ...keyTypeFields,
-      /** When the product last changed before the form was opened. */
-      seen: z.string().max(40),
-      reviewed: z.enum(['yes', 'back']).optional(),
-    }),
+const NewForm = withMeters(
+  withFloatingSeats(withOneValueEach(z.object({ ...keyTypeFields, ...newKeyTypeId }))),
+)
+const EditForm = withMeters(
+  withFloatingSeats(
+    withOneValueEach(
+      z.object({
+        ...keyTypeFields,
+        /** When the product last changed before the form was opened. */
+        seen: z.string().max(40),
+        reviewed: z.enum(['yes', 'back']).optional(),
+      }),
+    ),
   ),
 )
 

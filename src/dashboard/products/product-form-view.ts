@@ -97,6 +97,11 @@ const customerFields = (form: FilledForm): Html => html`<div class="stack">
     required: false,
     maxlength: 60,
   })}
+  ${checkField(form, {
+    name: 'usageNotice',
+    label: 'Email at the thresholds of meters',
+    hint: 'The license holder gets an email when so many percent of a meter are used as its key type says, usually 80 and 100.',
+  })}
   ${textField(form, {
     name: 'customerSeatFrees',
     label: 'Devices that a customer may remove',

@@ -16,6 +16,7 @@ import {
 import { withOneValueEach } from './entitlement-lines.ts'
 import { withFloatingSeats } from './floating-form.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
+import { withMeters } from './meters-form.ts'
 import { inUnits, secondsIn, type Unit, unit } from './time-units.ts'
 
 const wrongPrefix = 'Use 2 to 8 capital letters and digits.'
@@ -37,6 +38,7 @@ const settingsFields = {
   trialDurationDays: optionalWhole(0, 3650),
   keyRecovery: checked,
   expiringDays,
+  usageNotice: checked,
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
   customerFiles: checked,
@@ -45,16 +47,18 @@ const settingsFields = {
 }
 
 /** A new product with its first key type. */
-export const NewProductForm = withFloatingSeats(
-  withOneValueEach(
-    z.object({
-      name: wantedLine(200, 'Enter a name.'),
-      productId: optionalOf(Slug, wrongId),
-      keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
-      ...settingsFields,
-      ...keyTypeFields,
-      ...newKeyTypeId,
-    }),
+export const NewProductForm = withMeters(
+  withFloatingSeats(
+    withOneValueEach(
+      z.object({
+        name: wantedLine(200, 'Enter a name.'),
+        productId: optionalOf(Slug, wrongId),
+        keyPrefix: optionalOf(KeyPrefix, wrongPrefix),
+        ...settingsFields,
+        ...keyTypeFields,
+        ...newKeyTypeId,
+      }),
+    ),
   ),
 )
 
@@ -113,6 +117,7 @@ export const settingsOf = (form: SettingsTyped) => ({
 export const customerRules = (form: {
   customerSeatFrees: number | null
   expiringDays: readonly number[]
+  usageNotice: boolean
   customerKeyReplacement: boolean
   customerFiles: boolean
   showSeatHolders: boolean
@@ -121,6 +126,7 @@ export const customerRules = (form: {
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
   expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
+  usageNotice: form.usageNotice || undefined,
   customerFiles: form.customerFiles || undefined,
   showSeatHolders: form.showSeatHolders || undefined,
   leaseHolder: form.leaseHolder || undefined,
@@ -152,6 +158,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     customerSeatFrees: settings.customerSeatFrees === undefined ? '' : String(settings.customerSeatFrees),
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
     expiringDays: settings.expiringNotice?.days.join(', ') ?? '',
+    usageNotice: settings.usageNotice ? 'on' : '',
     customerFiles: settings.customerFiles ? 'on' : '',
     showSeatHolders: settings.showSeatHolders ? 'on' : '',
     leaseHolder: settings.leaseHolder ? 'on' : '',

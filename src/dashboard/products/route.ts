@@ -6,6 +6,7 @@ import { countUnlicensed } from '../../../projections/trials.ts'
 import { may } from '../../domain/members/roles.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { one } from '../lists/lists.ts'
+import { MeterQuery, meteredUseOf, meterQuery } from '../metered-use/use.ts'
 import type { PageContext } from '../page-context.ts'
 import { SeatQuery, seatUseOf } from '../seat-use/seat-use.ts'
 import { principalOf } from '../session/principal.ts'
@@ -20,7 +21,7 @@ import { productsView, productView } from './view.ts'
 
 const Query = z.object({ cursor: one })
 const list = pageRoute({ page: 'member', query: Query })
-const productPage = pageRoute({ page: 'member', query: SeatQuery })
+const productPage = pageRoute({ page: 'member', query: SeatQuery.extend(meterQuery) })
 const pageSize = 50
 
 /** The products and their key types, and the forms that create and change them. */
@@ -53,15 +54,16 @@ export function productPages(app: FastifyInstance, context: PageContext): void {
     const product = await productOf(ports, request)
     const rights = { mayManage: may(role, 'manage_products'), mayMint: may(role, 'change_licenses') }
     const scope = { tenantId, productId: product.productId }
-    const [unlicensed, releases, seatUse] = await Promise.all([
+    const [unlicensed, releases, seatUse, meteredUse] = await Promise.all([
       countUnlicensed(ports.db, tenantId, product.productId),
       listReleases(ports.db, tenantId, product.productId),
       seatUseOf(ports, scope, SeatQuery.parse(request.query)),
+      meteredUseOf(ports, scope, MeterQuery.parse(request.query)),
     ])
     return show(reply, {
       title: product.name,
       nav: 'products',
-      content: () => productView(product, { unlicensed, releases, seatUse }, rights),
+      content: () => productView(product, { unlicensed, releases, seatUse, meteredUse }, rights),
     })
   })
 }

@@ -11,6 +11,8 @@ import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
 import { entitlementTags, newLicenseLink } from '../licenses/view.ts'
+import type { ShownMeteredUse } from '../metered-use/use.ts'
+import { meteredUsePart } from '../metered-use/view.ts'
 import type { ShownSeatUse } from '../seat-use/seat-use.ts'
 import { seatUsePart } from '../seat-use/view.ts'
 import { releasesPart } from './releases-view.ts'
@@ -81,7 +83,13 @@ export function productView(
     unlicensed,
     releases,
     seatUse,
-  }: { unlicensed: Unlicensed; releases: readonly Release[]; seatUse: ShownSeatUse | undefined },
+    meteredUse,
+  }: {
+    unlicensed: Unlicensed
+    releases: readonly Release[]
+    seatUse: ShownSeatUse | undefined
+    meteredUse: ShownMeteredUse
+  },
   { mayManage, mayMint }: Rights,
 ): Html {
   const { productId, name, keyPrefix, settings, keyTypes, createdAt } = product
@@ -109,6 +117,7 @@ export function productView(
         ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
         ['Paid in full', paidInFullWords[settings.onPaidInFull ?? 'by_key_type']],
         ['Emails about the expiry', noticeWords(settings)],
+        ['Emails about metered use', settings.usageNotice ? 'at the thresholds' : 'off'],
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
         [
           'In the portal',
@@ -120,7 +129,7 @@ export function productView(
       ])}
     </div>
     ${section('Unlicensed installs', unlicensedSheet(unlicensed), 'Installs that have reported and have no license yet.')}
-    ${seatUsePart(path, seatUse)}
+    ${seatUsePart(path, seatUse)} ${meteredUsePart(path, meteredUse, { product: productId })}
     ${section(
       'Key types',
       html`<div class="stack">

@@ -15,6 +15,8 @@ export const reasonNames: Readonly<Record<string, string>> = {
   revoked: 'revoked',
   reminted: 'replaced key',
   not_found: 'unknown key',
+  meter_exhausted: 'not enough left of the meter',
+  no_such_meter: 'no such meter',
   in_two_places: 'two machines in one seat (not refused)',
 }
 
@@ -24,6 +26,8 @@ export const callWords: Readonly<Record<CallName, string>> = {
   activate: 'Activation',
   validate: 'Validation',
   heartbeat: 'Heartbeat',
+  consume: 'Use of a meter',
+  hold: 'Hold of a meter',
 }
 
 /** The path of the list, filtered. */

@@ -33,7 +33,7 @@ export function refusalsView(view: View, page: Refusals): Html {
   const showsLicenses = filter.reason !== 'not_found'
   const showsKeys = cursor === undefined && (filter.reason === undefined || filter.reason === 'not_found')
   return html`<div>
-    ${heading('Refusals', 'Activations and validations that were refused in the last 90 days, and why.')}
+    ${heading('Refusals', 'Activations, validations and uses of meters that were refused in the last 90 days, and why.')}
     ${filters(path, 'refusals', [
       productSelect(products, filter.product),
       select('call', 'Call', choicesOf('Any call', calls, filter.call)),

@@ -1,5 +1,7 @@
 import type { UnmatchedFact } from '../../../projections/sales/unmatched.ts'
 import { providerNames } from '../../domain/integrations/provider.ts'
+import { amountText } from '../../domain/meters/amount.ts'
+import { type ItemCredit, spentOf } from '../../domain/sales/credits.ts'
 import { unknownProduct } from '../../domain/sales/events.ts'
 import { itemsOf, type SaleItem } from '../../domain/sales/items.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
@@ -16,8 +18,8 @@ export function itemsTable(sale: KnownSale, displayKeys: ReadonlyMap<string, str
     String(item.quantity),
     item.productId === null
       ? badge('warn', 'not mapped')
-      : html`<a href=${`/dashboard/products/${item.productId}`}>${item.productId}</a>, ${item.keyTypeId}`,
-    licenseOf(item, displayKeys.get(item.licenseId)),
+      : html`<a href=${`/dashboard/products/${item.productId}`}>${item.productId}</a>, ${item.credit ? 'credit' : item.keyTypeId}`,
+    item.credit ? creditWords(item.credit) : licenseOf(item, displayKeys.get(item.licenseId)),
   ])
   const columns = [
     { label: 'Item' },
@@ -36,6 +38,23 @@ function licenseOf({ licenseId, licensedAt }: SaleItem, displayKey: string | und
   return html`<span
     ><a class="mono" href=${`/dashboard/licenses/${licenseId}`}>${displayKey}</a
     ><span class="sub">${moment(licensedAt)}</span></span
+  >`
+}
+
+/** What an item has added to a meter, and what became of it. */
+export function creditWords(credit: ItemCredit): Html {
+  const { added, withdrawn, licenseId, customerId, meter, unit } = credit
+  const spent = spentOf(credit)
+  const [link, whose] =
+    customerId === null
+      ? [`/dashboard/licenses/${licenseId}`, 'the license']
+      : [`/dashboard/customers/${customerId}`, 'the licenses of the customer']
+  return html`<span
+    >${added?.amount ?? credit.amount} ${unit}, ${meter}${added === null && ', not added yet'}<span class="sub"
+      >for <a href=${link}>${whose}</a>${added?.endsAt && html`, until ${moment(added.endsAt)}`}${
+        withdrawn && spent !== null && `; ${withdrawn.left} taken back, ${amountText(spent)} were spent`
+      }</span
+    ></span
   >`
 }
 

@@ -47,6 +47,12 @@ function eventWords(event: SaleEvent): Content {
         'Quantity exceeded',
         `${event.data.quantity} paid for, at most ${event.data.sold} per purchase`,
       )
+    case 'CreditMapped':
+      return entry('Credit matched', `${event.data.amount} ${event.data.unit}, ${event.data.meter}`)
+    case 'SaleCredited':
+      return entry('Credit added', html`${event.data.amount} for <code>${event.data.licenseId}</code>`)
+    case 'SaleCreditWithdrawn':
+      return entry('Credit withdrawn', `${event.data.left} was left`)
     case 'SaleParked':
       return entry('Parked', `${event.data.reason}: ${event.data.detail}`)
     case 'SaleLicensed':
@@ -78,6 +84,9 @@ type Fact = Exclude<
     type:
       | 'SaleReceived'
       | 'SaleMapped'
+      | 'CreditMapped'
+      | 'SaleCredited'
+      | 'SaleCreditWithdrawn'
       | 'QuantityExceeded'
       | 'ItemMovedFirst'
       | 'ItemNotMapped'

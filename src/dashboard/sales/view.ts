@@ -29,7 +29,7 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
-import { itemName, itemsTable, itemWords, unmatchedPart } from './items-view.ts'
+import { creditWords, itemName, itemsTable, itemWords, unmatchedPart } from './items-view.ts'
 import { type SaleMapping, saleMappingForm } from './map-sale-view.ts'
 import { saleTimeline } from './timeline.ts'
 
@@ -197,6 +197,8 @@ const reasons: Record<ParkedReason, string> = {
     'More than one was bought of a key type that is not sold in multiples. Replay the sale: the license covers the paid quantity.',
   quantity_too_large:
     'More were bought than the key type allows per purchase. Replay the sale: the license covers the paid quantity.',
+  no_license_for_credit:
+    'Credits were bought, but no license can have them. Issue the buyer a license with this meter, or add the meter to its key type, then replay the sale. Or add the credit to a license yourself.',
   tenant_suspended:
     'The workspace was suspended when the sale arrived. Replay the sale once the workspace is active.',
   tenant_closed: 'The workspace is closed.',
@@ -237,7 +239,11 @@ function stages({ sale, displayKeys, deliveries }: OneSale): Html {
       sale.duplicates === 0 ? badge('good', 'unique') : badge('plain', 'ignored'),
       sale.duplicates === 0 ? 'no other notification of the same sale' : `${again} of the same sale`,
     ],
-    ['License', badge(...statuses[sale.status]), licenseWords(sale, displayKeys.get(sale.licenseId))],
+    [
+      sale.credit ? 'Credit' : 'License',
+      badge(...statuses[sale.status]),
+      sale.credit ? creditWords(sale.credit) : licenseWords(sale, displayKeys.get(sale.licenseId)),
+    ],
     [
       'Email',
       mail ? deliveryBadge(mail) : notYet(sale),

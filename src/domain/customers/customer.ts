@@ -1,5 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
+import type { MeterTerms } from '../meters/terms.ts'
 import { Refusal } from '../refusal.ts'
 import type { CustomerEvent } from './events.ts'
 import { requireOneValueEach } from './override-values.ts'
@@ -19,6 +20,10 @@ export type Customer =
       name: string | null
       metadata: Record<string, string>
       overrides: readonly EntitlementOverride[]
+      /** What their licenses share of what is metered. */
+      meters: readonly MeterTerms[]
+      /** When each meter was first there, also of those that are no longer: what was counted under one stays when it comes back. */
+      metersSince: Readonly<Record<string, string>>
       createdAt: string
       erasedAt: string | null
     }
@@ -32,6 +37,7 @@ export type CustomerCommand =
       email: string
       name: string | null
       metadata: Record<string, string>
+      meters?: readonly MeterTerms[] | undefined
       at: string
     }
   | {
@@ -40,8 +46,11 @@ export type CustomerCommand =
       email: string
       name: string | null
       metadata: Record<string, string>
+      /** undefined where they stay. */
+      meters?: readonly MeterTerms[] | undefined
       at: string
     }
+  | { type: 'ReplaceMeters'; meters: readonly MeterTerms[]; at: string }
   | { type: 'ReplaceOverrides'; overrides: readonly EntitlementOverride[]; at: string }
   | { type: 'EraseCustomer'; at: string }
 
@@ -55,15 +64,18 @@ export function decideCustomer(customer: Customer, command: CustomerCommand): Cu
   switch (command.type) {
     case 'CreateCustomer': {
       if (customer.status !== 'absent') throw new Refusal('customer_exists')
-      const { type: _, ...data } = command
-      return [{ type: 'CustomerCreated', data }]
+      const { type: _, meters, ...data } = command
+      return [{ type: 'CustomerCreated', data }, ...metersReplaced([], meters, data.at)]
     }
     case 'ChangeCustomer': {
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
       if (customer.erasedAt !== null) throw new Refusal('customer_erased')
-      const { type: _, ...data } = command
-      return [{ type: 'CustomerChanged', data }]
+      const { type: _, meters, ...data } = command
+      return [{ type: 'CustomerChanged', data }, ...metersReplaced(customer.meters, meters, data.at)]
     }
+    case 'ReplaceMeters':
+      if (customer.status === 'absent') throw new Refusal('customer_not_found')
+      return metersReplaced(customer.meters, command.meters, command.at)
     case 'ReplaceOverrides': {
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
       const { overrides, at } = command
@@ -77,12 +89,22 @@ export function decideCustomer(customer: Customer, command: CustomerCommand): Cu
   }
 }
 
+const metersReplaced = (
+  before: readonly MeterTerms[],
+  meters: readonly MeterTerms[] | undefined,
+  at: string,
+): CustomerEvent[] =>
+  meters === undefined || sameJson(meters, before)
+    ? []
+    : [{ type: 'CustomerMetersReplaced', data: { meters: [...meters], at } }]
+
 /** Never refuses: what is recorded has happened. */
 export function evolveCustomer(customer: Customer, event: CustomerEvent): Customer {
   switch (event.type) {
     case 'CustomerCreated': {
       const { at, ...data } = event.data
-      return { ...data, status: 'present', overrides: [], createdAt: at, erasedAt: null }
+      const noMeters = { meters: [], metersSince: {} }
+      return { ...data, status: 'present', overrides: [], ...noMeters, createdAt: at, erasedAt: null }
     }
     case 'CustomerChanged': {
       if (customer.status === 'absent') return customer
@@ -93,6 +115,12 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
     }
     case 'EntitlementOverridesReplaced':
       return customer.status === 'absent' ? customer : { ...customer, overrides: event.data.overrides }
+    case 'CustomerMetersReplaced': {
+      if (customer.status === 'absent') return customer
+      const { meters, at } = event.data
+      const now = Object.fromEntries(meters.map(({ meter }) => [meter, at]))
+      return { ...customer, meters, metersSince: { ...now, ...customer.metersSince } }
+    }
     case 'CustomerErased': {
       if (customer.status === 'absent') return customer
       const overrides = withoutReasons(customer.overrides)

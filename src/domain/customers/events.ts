@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MetersOfCustomer } from '../meters/terms.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { EntitlementOverride, maxOverrides } from './overrides.ts'
 
@@ -31,7 +32,12 @@ export const CustomerEvent = z.discriminatedUnion('type', [
     type: z.literal('EntitlementOverridesReplaced'),
     data: z.strictObject({ overrides: z.array(EntitlementOverride).max(maxOverrides), at: Moment }),
   }),
-  /** The person was erased. The customer's overrides stay, without their reasons, and their licenses. */
+  /** What the customer's licenses share of what is metered: all of it. */
+  z.object({
+    type: z.literal('CustomerMetersReplaced'),
+    data: z.strictObject({ meters: MetersOfCustomer, at: Moment }),
+  }),
+  /** The person was erased. The customer's overrides stay, without their reasons, and their licenses and meters. */
   z.object({ type: z.literal('CustomerErased'), data: z.strictObject({ at: Moment }) }),
 ])
 export type CustomerEvent = z.infer<typeof CustomerEvent>

@@ -40,11 +40,12 @@ export const isOfEnd = (event: LicenseEvent): event is EventOfEnd => event.type 
 /**
  * The name of the delivery of a mail that the event calls for: with the key, if the license was sold and the buyer's
  * address is known, or its vendor asked for the mail; or about its end or a failed
- * renewal, if the product tells its customers. Undefined for
+ * renewal, or about a threshold of a meter, if the product tells its customers. Undefined for
  * every other event.
  */
 export function mailNameOf(event: LicenseEvent): DeliveryEventName | undefined {
   if (event.type === 'KeyMailAsked') return 'license.key_mail'
+  if (event.type === 'UsageThresholdReached') return event.data.mail && 'usage.threshold'
   if (isOfEnd(event)) return event.data.mail && mailsOfEnd[event.type]
   if (event.type !== 'LicenseMinted' || !isSold(event.data)) return undefined
   return (event.data.holder?.email ?? null) === null ? undefined : 'license.created'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
+import { CreditPacks } from './credit-packs.ts'
 import { Mapping } from './mapping.ts'
 import { Marketplace } from './provider.ts'
 
@@ -71,6 +72,16 @@ export const IntegrationEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('ProductMapped'),
     data: z.strictObject({ productId: Slug, mapping: Mapping, at: Moment }),
+  }),
+  /** Whether uses of licenses are reported to the provider from now on; nothing that was used before is. */
+  z.object({
+    type: z.literal('UseReportsSwitched'),
+    data: z.strictObject({ on: z.boolean(), at: Moment }),
+  }),
+  /** What of the provider adds a prepaid amount to a meter instead of issuing a license: all of one product. */
+  z.object({
+    type: z.literal('CreditPacksMapped'),
+    data: z.strictObject({ productId: Slug, packs: CreditPacks, at: Moment }),
   }),
   z.object({ type: z.literal('IntegrationDisconnected'), data: z.strictObject({ at: Moment }) }),
 ])

@@ -1,5 +1,15 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
+import {
+  type CreditPack,
+  type CreditPacks,
+  hasPacks,
+  lessPack,
+  type ProductPacks,
+  packIds,
+  packSoldAs,
+  withPacks,
+} from './credit-packs.ts'
 import type { Credentials, IntegrationEvent } from './events.ts'
 import {
   isMappedSo,
@@ -8,6 +18,7 @@ import {
   lessItem,
   type Mapping,
   type ProductMapping,
+  soldIds,
   withItem,
   withMapping,
 } from './mapping.ts'
@@ -38,6 +49,10 @@ export type Integration =
       retired: readonly string[]
       /** They outlive a disconnection, so that connecting again does not lose them. */
       mappings: readonly ProductMapping[]
+      /** From when on uses of licenses are reported to the card provider; absent while they are not. */
+      usesReportedSince?: string
+      /** What sells credits, by product; absent in states from before it could. */
+      packs?: readonly ProductPacks[]
       /** Operations that have been carried out, so that none is carried out twice. */
       operationIds: readonly string[]
     }
@@ -76,7 +91,11 @@ export type IntegrationCommand =
   | { type: 'MapProduct'; productId: string; mapping: Mapping; at: string }
   /** One of the provider's ids stands for this key type from now on, whatever it stood for. */
   | { type: 'MapItem'; item: string; productId: string; keyTypeId: string; at: string }
+  | { type: 'MapCreditPacks'; productId: string; packs: CreditPacks; at: string }
+  /** One of the provider's ids sells these credits from now on. */
+  | { type: 'MapCreditPack'; item: string; productId: string; pack: CreditPack; at: string }
   | { type: 'UnmapItem'; item: string; at: string }
+  | { type: 'SwitchUseReports'; on: boolean; at: string }
   | { type: 'Disconnect'; at: string }
 
 export const absentIntegration: Integration = { status: 'absent' }
@@ -129,7 +148,17 @@ function decideOnConnected(
   integration: Integration,
   command: Extract<
     IntegrationCommand,
-    { type: 'RotateWebhookSecret' | 'RotatePingToken' | 'MapProduct' | 'MapItem' | 'UnmapItem' }
+    {
+      type:
+        | 'RotateWebhookSecret'
+        | 'RotatePingToken'
+        | 'MapProduct'
+        | 'MapItem'
+        | 'UnmapItem'
+        | 'SwitchUseReports'
+        | 'MapCreditPack'
+        | 'MapCreditPacks'
+    }
   >,
 ): IntegrationEvent[] {
   if ('operationId' in command && isDone(integration, command.operationId)) return []
@@ -145,9 +174,28 @@ function decideOnConnected(
     }
     case 'MapProduct': {
       const { productId, mapping, at } = command
+      const inPacks = soldIds(mapping).some((id) => packOf(integration, id) !== undefined)
+      if (inPacks) throw new Refusal('mapping_taken')
       if (isTaken(integration.mappings, productId, mapping)) throw new Refusal('mapping_taken')
       if (isMappedSo(integration.mappings, productId, mapping)) return []
       return [{ type: 'ProductMapped', data: { productId, mapping, at } }]
+    }
+    case 'MapCreditPacks': {
+      const { productId, packs, at } = command
+      const ofOthers = integration.packs?.filter((other) => other.productId !== productId) ?? []
+      const known = [
+        ...integration.mappings.flatMap(({ mapping }) => soldIds(mapping)),
+        ...ofOthers.flatMap((other) => packIds(other.packs)),
+      ]
+      if (packIds(packs).some((id) => known.includes(id))) throw new Refusal('mapping_taken')
+      if (hasPacks(integration.packs ?? [], productId, packs)) return []
+      return [{ type: 'CreditPacksMapped', data: { productId, packs, at } }]
+    }
+    case 'MapCreditPack': {
+      const { item, productId, pack, at } = command
+      const before = integration.packs?.find((entry) => entry.productId === productId)?.packs ?? {}
+      const packs = { ...lessPack(before, item), [item]: pack }
+      return decideOnConnected(integration, { type: 'MapCreditPacks', productId, packs, at })
     }
     case 'MapItem': {
       const { item, productId, keyTypeId, at } = command
@@ -155,11 +203,20 @@ function decideOnConnected(
       const before = mappings.find((entry) => entry.productId === productId)?.mapping
       const mapping = withItem(provider, before, item, keyTypeId)
       const elsewhere = mappings.filter((entry) => entry.productId !== productId)
-      if (isMappedSo(mappings, productId, mapping)) return unmapped(elsewhere, item, at)
-      return [...unmapped(elsewhere, item, at), { type: 'ProductMapped', data: { productId, mapping, at } }]
+      const others = [...unmapped(elsewhere, item, at), ...withoutPack(integration, item, at)]
+      if (isMappedSo(mappings, productId, mapping)) return others
+      return [...others, { type: 'ProductMapped', data: { productId, mapping, at } }]
     }
     case 'UnmapItem':
-      return unmapped(integration.mappings, command.item, command.at)
+      return [
+        ...unmapped(integration.mappings, command.item, command.at),
+        ...withoutPack(integration, command.item, command.at),
+      ]
+    case 'SwitchUseReports': {
+      const { on, at } = command
+      const isOn = integration.usesReportedSince !== undefined
+      return on === isOn ? [] : [{ type: 'UseReportsSwitched', data: { on, at } }]
+    }
   }
 }
 
@@ -170,6 +227,24 @@ const unmapped = (mappings: readonly ProductMapping[], item: string, at: string)
     .map(({ productId, mapping }) => ({
       type: 'ProductMapped',
       data: { productId, mapping: lessItem(mapping, item), at },
+    }))
+
+/** What of a provider's ids sells, if it is credits, and for which product. */
+export function packOf({ packs = [] }: Pick<KnownIntegration, 'packs'>, id: string) {
+  for (const { productId, packs: ofProduct } of packs) {
+    const pack = packSoldAs(ofProduct, id)
+    if (pack) return { productId, pack }
+  }
+  return undefined
+}
+
+/** Takes an id out of the packs that hold it. */
+const withoutPack = ({ packs = [] }: KnownIntegration, item: string, at: string): IntegrationEvent[] =>
+  packs
+    .filter(({ packs: ofProduct }) => packSoldAs(ofProduct, item) !== undefined)
+    .map(({ productId, packs: ofProduct }) => ({
+      type: 'CreditPacksMapped',
+      data: { productId, packs: lessPack(ofProduct, item), at },
     }))
 
 function isDone(integration: Integration, operationId: string): boolean {
@@ -235,9 +310,17 @@ function evolveKnown(
       const { productId, mapping } = event.data
       return { ...integration, mappings: withMapping(integration.mappings, productId, mapping) }
     }
+    case 'UseReportsSwitched': {
+      const { on, at } = event.data
+      return withUseReports(integration, on ? at : undefined)
+    }
+    case 'CreditPacksMapped': {
+      const { productId, packs } = event.data
+      return { ...integration, packs: withPacks(integration.packs ?? [], productId, packs) }
+    }
     case 'IntegrationDisconnected':
       return {
-        ...withEndpoint(integration, undefined),
+        ...withUseReports(withEndpoint(integration, undefined), undefined),
         status: 'disconnected',
         connectedAt: null,
         ownAccount: null,
@@ -252,6 +335,13 @@ function withEndpoint(
   endpointId: string | undefined,
 ): KnownIntegration {
   return { ...integration, ...madeThere(endpointId) }
+}
+
+function withUseReports(
+  { usesReportedSince: _, ...integration }: KnownIntegration,
+  since: string | undefined,
+): KnownIntegration {
+  return since === undefined ? integration : { ...integration, usesReportedSince: since }
 }
 
 const madeThere = (endpointId: string | undefined): { endpointId?: string } =>

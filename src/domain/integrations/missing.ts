@@ -57,8 +57,8 @@ function missingForMarketplace(
 ): Missing[] {
   if (integration?.status !== 'connected') return [{ what: 'connection' }]
   const missing: Missing[] = []
-  const { mappings, credentials } = integration
-  if (mappings.length === 0) missing.push({ what: 'mapping' })
+  const { mappings, packs, credentials } = integration
+  if (mappings.length === 0 && (packs ?? []).length === 0) missing.push({ what: 'mapping' })
   const lost = mappings.filter(({ productId, mapping }) => {
     const product = products.find((one) => one.productId === productId)
     return !product || !targetsOf(mapping).every((keyTypeId) => findKeyType(product, keyTypeId))

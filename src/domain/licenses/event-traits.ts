@@ -1,4 +1,5 @@
 import type { LicenseEvent } from './events.ts'
+import { isOfUsage } from './metered.ts'
 
 type Traits = {
   /** Which seats it changes: none, that of the device it names, or possibly all of them. */
@@ -16,6 +17,8 @@ type Traits = {
 
 const ordinary = { seats: 'none', slot: null, isUse: true, setsEnd: false } as const
 const ofDevice = { ...ordinary, seats: 'of its device' } as const
+/** Its slot is that of its meter: the newest event there says up to where what happened to the meter is told. */
+const ofMeter = { ...ordinary, slot: 'usage' } as const
 
 /** What else must be known about each type of event. A new type does not compile until it is listed here. */
 const traits = {
@@ -36,6 +39,9 @@ const traits = {
   RelayReleased: ordinary,
   RelayForked: ordinary,
   SeatsExhausted: { ...ordinary, slot: 'exhausted', isUse: false },
+  UsageThresholdReached: ofMeter,
+  UsagePeriodClosed: ofMeter,
+  UsageAdjusted: { ...ofMeter, isUse: false },
   LicenseReminted: { ...ordinary, seats: 'of all devices', slot: 'reminted' },
   LicenseRevoked: ordinary,
   RevocationUndone: ordinary,
@@ -83,6 +89,8 @@ export const ownSlots: readonly string[] = [
 /** The slots of a device: its newest activation, deactivation and name decide over its seat. */
 export const deviceSlots = (deviceId: string): string[] => slotsOfDevices.map((slot) => `${slot} ${deviceId}`)
 
+export const usageSlot = (meter: string): string => `usage ${meter}`
+
 /** The slot of an event, see {@link Traits}. */
 export function slotOf(event: LicenseEvent): string | null {
   const { slot } = traits[event.type]
@@ -90,6 +98,7 @@ export function slotOf(event: LicenseEvent): string | null {
   if (event.type === 'LicenseEdited' || event.type === 'LicenseTermsChanged') {
     return event.data.updatesUntil === undefined ? slot : withUpdates(traits[event.type].slot)
   }
+  if (isOfUsage(event)) return usageSlot(event.data.meter)
   if (slot !== null && deviceId !== undefined) return `${slot} ${deviceId}`
   // A remint that frees the seats is needed later too: it dates the end of each device's seat.
   return event.type === 'LicenseReminted' && !event.data.keepDevices ? null : slot

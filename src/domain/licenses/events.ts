@@ -5,6 +5,7 @@ import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
 import { DeviceMarks } from './marks.ts'
 import { relayEvents } from './relay-events.ts'
+import { usageEvents } from './usage-events.ts'
 
 /** The person that a license is for, sealed: destroying the subject's key makes it permanently unreadable. */
 export const Holder = z.strictObject({
@@ -160,6 +161,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       at: Moment,
     }),
   }),
+  ...usageEvents,
   z.object({
     type: z.literal('LicenseReminted'),
     data: z.strictObject({

@@ -19,6 +19,7 @@ import { endOf } from './grace.ts'
 import { identifiedAtFirst } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
 import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts'
+import { isOfUsage, type NoteUsage, usageNoted } from './metered.ts'
 import { type Noticed, type NoticeExpiry, noNotice, noticed, toldByMail } from './notices.ts'
 import { type Why, withReason } from './reasons.ts'
 import { evolveRelays, isOfRelay, type Relays } from './relay-seats.ts'
@@ -74,6 +75,7 @@ export type LicenseCommand =
     } & MailLanguage &
       Why)
   | NoteExhausted
+  | NoteUsage
   | SendKey
   | { type: 'RevokeLicense'; reason: string | null; at: string }
   | { type: 'RenewLicense'; expiresAt: string; at: string }
@@ -125,6 +127,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return reminted(license, command)
     case 'NoteExhausted':
       return exhausted(license, command)
+    case 'NoteUsage':
+      return [usageNoted(license, command)]
     case 'SendKey':
       return keySent(license, command)
     case 'RevokeLicense':
@@ -218,6 +222,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     return issuedWith(event.data)
   }
   if (license.status === 'absent') return license
+  if (isOfUsage(event)) return license
   if (isOfRelay(event)) return { ...license, relays: evolveRelays(license.relays, event) }
   switch (event.type) {
     case 'DeviceActivated':

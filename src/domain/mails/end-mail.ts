@@ -8,7 +8,7 @@ import { type Correspondent, envelopeOf, oneLine, type WrittenMail } from './tem
 
 const catalogues: Record<PortalLanguage, Readonly<Record<EndMailText, string>>> = { en, de }
 
-/** What is new: the end is ahead, has come, or leaves the license with fewer features; or a payment that renews it failed. */
+/** What is new: the end is ahead, has come, or leaves the license with fewer features; a payment that renews it failed; or so much is used. */
 export type EndNews =
   | {
       what: 'expiring' | 'expired' | 'fellBack'
@@ -23,8 +23,18 @@ export type EndNews =
       /** When the license ends without the payment; null when it has ended, or has no end. */
       worksUntil: string | null
     }
+  | {
+      what: 'usage'
+      meter: string
+      unit: string
+      percent: number
+      used: string
+      remaining: string
+      /** When counting begins anew; null when that is not known. */
+      resetsAt: string | null
+    }
 
-/** The contents of a mail about the end of a license, or about a renewal that failed. */
+/** The contents of a mail about the end of a license, a renewal that failed, or what is used. */
 export type EndMailFacts = {
   news: EndNews
   customer: { email: string; name: string | null }
@@ -45,16 +55,22 @@ function textsOf(news: EndNews) {
       ...(retry === null ? [] : ['retry' as const]),
       ...(until === null ? [] : ['works' as const]),
     ]
-    return { sentences: [news.what, ...more], moments: { retry, until }, advice: 'pay' } as const
+    return { sentences: [news.what, ...more], moments: { retry, until }, values: {}, advice: 'pay' } as const
+  }
+  if (news.what === 'usage') {
+    const { meter, unit, percent, used, remaining, resetsAt: resets } = news
+    const more = resets === null ? [] : ['resets' as const]
+    const values = { meter, unit, percent: String(percent), used, remaining }
+    return { sentences: [news.what, ...more], moments: { resets }, values, advice: 'more' } as const
   }
   const { what, expiresAt: date, graceUntil: until } = news
   const hasGrace = what === 'expiring' && until !== null
   const sentences = hasGrace ? ([what, 'grace'] as const) : ([what] as const)
-  return { sentences, moments: { date, until }, advice: 'renew' } as const
+  return { sentences, moments: { date, until }, values: {}, advice: 'renew' } as const
 }
 
 /**
- * Writes the mail that tells the holder of a license of its end, or of a renewal that failed.
+ * Writes the mail that tells the holder of a license of its end, of a renewal that failed, or of a threshold of a meter.
  * @param sender the installation's address
  */
 export function writeEndMail(
@@ -64,8 +80,8 @@ export function writeEndMail(
 ): WrittenMail {
   const { news, customer, productName, keyTypeName, portalUrl } = facts
   const language = facts.language ?? settings.language
-  const { sentences, moments, advice } = textsOf(news)
-  const values: Record<string, string> = { product: productName, plan: keyTypeName }
+  const { sentences, moments, values: own, advice } = textsOf(news)
+  const values: Record<string, string> = { product: productName, plan: keyTypeName, ...own }
   for (const [name, moment] of Object.entries(moments)) if (moment) values[name] = dayIn(language, moment)
   const say = (text: EndMailText): string =>
     catalogues[language][text].replace(/\{(\w+)\}/g, (written, name: string) => values[name] ?? written)

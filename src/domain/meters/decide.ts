@@ -1,11 +1,14 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
-import { type Amount, amountOf, amountText, least } from './amount.ts'
+import { type AllowanceGrant, type AllowanceUse, granted, returned, spent } from './allowances.ts'
+import { type Amount, amountOf, amountText, least, notNegative } from './amount.ts'
+import { closed, isClosed, presentPeriod } from './closing.ts'
 import type { MeterEvent } from './events.ts'
-import { type Allowance, freeIn, remainingOf, usedIn } from './free.ts'
+import { type Allowance, creditsLeft, freeIn, remainingOf, usedIn } from './free.ts'
 import { evolveMeter, hasEnded, type Meter, type MeterOwner, unusedMeter } from './meter.ts'
 import { openUntil, type Period, periodAt } from './period.ts'
 import { firstOf, type Shares, sharesText, taken, totalOf } from './shares.ts'
+import { newlyReached, rearmed } from './thresholds.ts'
 
 /** A use that is to be counted, under a key that was not counted before. */
 type Use = {
@@ -15,13 +18,20 @@ type Use = {
   usedAt?: string | undefined
 }
 
-type Told = { owner: MeterOwner; allowance: Allowance; at: string }
+/** @param licenseId of a meter that licenses share: the one that uses it */
+type Told = { owner: MeterOwner; allowance: Allowance; licenseId?: string | undefined; at: string }
+
+/** @param allowance undefined where there is no such meter any more */
+type AsOfNow = { allowance: Allowance | undefined; at: string }
 
 export type MeterCommand =
   | ({ type: 'Consume'; uses: readonly Use[] } & Told)
   | ({ type: 'PlaceHold'; holdId: string; key: string; amount: Amount; endsAt: string } & Told)
-  | { type: 'CommitHold'; holdId: string; amount: Amount; at: string }
+  | ({ type: 'CommitHold'; holdId: string; amount: Amount } & AsOfNow)
   | { type: 'ReleaseHold'; holdId: string; at: string }
+  | ({ type: 'GrantAllowance' } & AllowanceGrant & Told)
+  | ({ type: 'SpendAllowance' } & AllowanceUse)
+  | ({ type: 'ReturnAllowance' } & Pick<AllowanceUse, 'allowanceId' | 'instanceId' | 'at'>)
   | ({
       type: 'AddCredit'
       creditId: string
@@ -29,23 +39,28 @@ export type MeterCommand =
       amount: Amount
       endsAt: string | null
       order: string | null
-    } & Omit<Told, 'allowance'>)
-  | { type: 'WithdrawCredit'; creditId: string; reason: string; at: string }
-  | ({ type: 'CorrectUse'; key: string; amount: Amount; reason: string } & Told)
+    } & AsOfNow & { owner: MeterOwner })
+  | ({ type: 'WithdrawCredit'; creditId: string; reason: string; key?: string | undefined } & AsOfNow)
+  | ({ type: 'CorrectUse'; key: string; amount: Amount; reason: string } & Omit<Told, 'licenseId'>)
+  | ({ type: 'ClosePeriods' } & AsOfNow)
 
 /**
  * What is counted under a meter. A use or a hold for which there is not enough is left out; everything else is refused.
  * @throws Refusal `hold_not_found` also for one that has ended, `hold_too_small`, `credit_not_found`, `credit_ends_in_the_past`,
- *   `correction_too_large`
+ *   `correction_too_large`, `allowance_limit_reached`, `allowance_over`
  */
 export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
   const { at } = command
   switch (command.type) {
     case 'Consume': {
       const { entries } = judged(meter, command)
-      return entries.length === 0
-        ? []
-        : [...opened(meter, command), { type: 'UsesRecorded', data: { uses: entries, at } }]
+      if (entries.length === 0) return []
+      const recorded: MeterEvent = { type: 'UsesRecorded', data: { uses: entries, at } }
+      const periods = new Map(entries.map(({ period }) => [period.startsAt, period]))
+      return [
+        ...opened(meter, command),
+        ...announced(meter, [recorded], [...periods.values()], command.allowance),
+      ]
     }
     case 'PlaceHold': {
       const placed = meter.holds.has(command.holdId) ? undefined : held(meter, command)
@@ -53,32 +68,81 @@ export function decideMeter(meter: Meter, command: MeterCommand): MeterEvent[] {
     }
     case 'CommitHold': {
       const hold = meter.holds.get(command.holdId)
-      if (!hold || hasEnded(hold, at)) throw new Refusal('hold_not_found')
+      if (!hold || hold.device || hasEnded(hold, at)) throw new Refusal('hold_not_found')
       if (command.amount > hold.amount) throw new Refusal('hold_too_small')
       const { holdId, amount } = command
       const from = sharesText(firstOf(hold.from, amount))
-      const { period } = hold
-      return [{ type: 'HoldCommitted', data: { holdId, amount: amountText(amount), from, period, at } }]
+      const { period, licenseId } = hold
+      const data = { holdId, amount: amountText(amount), from, period, ...namedBy(licenseId), at }
+      return announced(meter, [{ type: 'HoldCommitted', data }], [period], command.allowance)
     }
     case 'ReleaseHold': {
       const { holdId } = command
-      return meter.holds.has(holdId) ? [{ type: 'HoldReleased', data: { holdId, at } }] : []
+      const hold = meter.holds.get(holdId)
+      return hold && !hold.device ? [{ type: 'HoldReleased', data: { holdId, at } }] : []
     }
+    case 'GrantAllowance': {
+      const allowance = meter.holds.has(command.allowanceId) ? undefined : granted(meter, command)
+      return allowance ? [...opened(meter, command), allowance] : []
+    }
+    case 'SpendAllowance': {
+      const recorded = spent(meter, command)
+      return announced(
+        meter,
+        [recorded],
+        recorded.data.uses.map(({ period }) => period),
+        command.allowance,
+      )
+    }
+    case 'ReturnAllowance':
+      return returned(meter, command)
     case 'AddCredit': {
       const { creditId, key, amount, endsAt, order } = command
       if (meter.credits.has(creditId)) return []
       if (endsAt !== null && endsAt <= at) throw new Refusal('credit_ends_in_the_past')
       const data = { creditId, key, amount: amountText(amount), endsAt, order, at }
-      return [...opened(meter, command), { type: 'CreditAdded', data }]
+      return [...opened(meter, command), ...followed(meter, { type: 'CreditAdded', data }, command, rearmed)]
     }
     case 'WithdrawCredit': {
-      const { creditId, reason } = command
-      if (!meter.credits.has(creditId)) throw new Refusal('credit_not_found')
-      return [{ type: 'CreditWithdrawn', data: { creditId, reason, at } }]
+      const { creditId, reason, key } = command
+      const free = meter.credits.has(creditId) ? creditsLeft(meter, at).get(creditId) : undefined
+      if (free === undefined) throw new Refusal('credit_not_found')
+      const left = amountText(notNegative(free))
+      const data = { creditId, reason, ...(key !== undefined && { key }), left, at }
+      return followed(meter, { type: 'CreditWithdrawn', data }, command, newlyReached)
     }
     case 'CorrectUse':
-      return [corrected(meter, command)]
+      return followed(meter, corrected(meter, command), command, rearmed)
+    case 'ClosePeriods':
+      return closed(meter, command.allowance, at)
   }
+}
+
+/** Events by which something counts in periods, with the thresholds that they reach there. */
+function announced(
+  meter: Meter,
+  events: MeterEvent[],
+  periods: readonly Period[],
+  allowance: Allowance | undefined,
+): MeterEvent[] {
+  const at = events[0]?.data.at
+  if (!allowance || at === undefined) return events
+  // Something else may have changed the share since: the end of a credit, or another key type.
+  const before = periods.flatMap((period) => rearmed(meter, period, allowance, at))
+  const after = [...before, ...events].reduce(evolveMeter, meter)
+  return [...before, ...events, ...periods.flatMap((period) => newlyReached(after, period, allowance, at))]
+}
+
+/** An event with what follows from it for the present period. */
+function followed(
+  meter: Meter,
+  event: MeterEvent,
+  { allowance, at }: AsOfNow,
+  following: typeof rearmed,
+): MeterEvent[] {
+  if (!allowance) return [event]
+  const after = evolveMeter(meter, event)
+  return [event, ...following(after, presentPeriod(after, allowance, at), allowance, at)]
 }
 
 export const meters: Decider<Meter, MeterCommand, 'meter'> = {
@@ -88,8 +152,14 @@ export const meters: Decider<Meter, MeterCommand, 'meter'> = {
   evolve: evolveMeter,
 }
 
-const opened = (meter: Meter, { owner, at }: Pick<Told, 'owner' | 'at'>): MeterEvent[] =>
-  meter.owner ? [] : [{ type: 'MeterOpened', data: { ...owner, at } }]
+function opened(meter: Meter, { owner, at }: Pick<Told, 'owner' | 'at'>): MeterEvent[] {
+  if (meter.owner) return []
+  return 'customerId' in owner
+    ? [{ type: 'SharedMeterOpened', data: { ...owner, at } }]
+    : [{ type: 'MeterOpened', data: { ...owner, at } }]
+}
+
+const namedBy = (licenseId: string | undefined) => (licenseId === undefined ? {} : { licenseId })
 
 /** What a use is answered. */
 export type UseAnswer = {
@@ -110,7 +180,10 @@ export const answersTo = (meter: Meter, command: Extract<MeterCommand, { type: '
 
 type Entry = Extract<MeterEvent, { type: 'UsesRecorded' }>['data']['uses'][number]
 
-function judged(meter: Meter, { uses, allowance, at }: Extract<MeterCommand, { type: 'Consume' }>) {
+function judged(
+  meter: Meter,
+  { uses, allowance, licenseId, at }: Extract<MeterCommand, { type: 'Consume' }>,
+) {
   const entries: Entry[] = []
   const answers: UseAnswer[] = []
   let after = meter
@@ -125,6 +198,7 @@ function judged(meter: Meter, { uses, allowance, at }: Extract<MeterCommand, { t
         included: includedOf(allowance),
         ...(use.usedAt !== undefined && { usedAt: use.usedAt }),
         ...(place.late && { late: true }),
+        ...namedBy(licenseId),
       }
       entries.push(entry)
       after = evolveMeter(after, { type: 'UsesRecorded', data: { uses: [entry], at } })
@@ -151,14 +225,14 @@ type Place = { period: Period; from: Shares | undefined; late: boolean }
 
 /** A late use counts in its own period while that is open and has room, else in the present one. */
 function placeOf(meter: Meter, { amount, usedAt }: Use, allowance: Allowance, at: string): Place {
-  const { terms, moments } = allowance
-  const present = periodAt(terms.period, at, moments)
+  const { moments } = allowance
+  const present = presentPeriod(meter, allowance, at)
   const from = (period: Period) => taken(amount, freeIn(meter, period, allowance, at))
   if (usedAt === undefined || usedAt >= present.startsAt)
     return { period: present, from: from(present), late: false }
   const own = usedAt < moments.issuedAt ? undefined : ownPeriod(allowance, usedAt)
   const until = own && openUntil(own)
-  const ofOwn = own && until && at < until ? from(own) : undefined
+  const ofOwn = own && until && at < until && !isClosed(meter, own) ? from(own) : undefined
   return own && ofOwn
     ? { period: own, from: ofOwn, late: false }
     : { period: present, from: from(present), late: true }
@@ -173,8 +247,8 @@ const ownPeriod = ({ terms, moments }: Allowance, usedAt: string): Period | unde
 const includedOf = ({ terms: { included } }: Allowance): string => amountText(amountOf(included))
 
 function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }>): MeterEvent | undefined {
-  const { holdId, key, amount, endsAt, allowance, at } = command
-  const period = periodAt(allowance.terms.period, at, allowance.moments)
+  const { holdId, key, amount, endsAt, allowance, licenseId, at } = command
+  const period = presentPeriod(meter, allowance, at)
   const from = taken(amount, freeIn(meter, period, allowance, at))
   if (!from) return undefined
   const included = includedOf(allowance)
@@ -186,6 +260,7 @@ function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }
     period,
     included,
     endsAt,
+    ...namedBy(licenseId),
     at,
   }
   return { type: 'HoldPlaced', data }
@@ -194,7 +269,7 @@ function held(meter: Meter, command: Extract<MeterCommand, { type: 'PlaceHold' }
 /** What is given back comes first out of what was beyond the period, and last out of what rolled over. */
 function corrected(meter: Meter, command: Extract<MeterCommand, { type: 'CorrectUse' }>): MeterEvent {
   const { key, amount, reason, allowance, at } = command
-  const period = periodAt(allowance.terms.period, at, allowance.moments)
+  const period = presentPeriod(meter, allowance, at)
   const used = usedIn(meter, period.startsAt)
   if (amount > totalOf(used)) throw new Refusal('correction_too_large')
   let left = amount

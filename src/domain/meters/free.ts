@@ -51,7 +51,7 @@ function restBefore(meter: Meter, { startsAt }: Period, { terms, moments }: Allo
 }
 
 /** The credits of all periods, that which ends first before the others; what is held in any period is not free. */
-function creditsLeft(meter: Meter, at: string): Map<string, Amount> {
+export function creditsLeft(meter: Meter, at: string): Map<string, Amount> {
   const living = [...meter.credits].filter(([, credit]) => !hasEnded(credit, at))
   const ordered = living.toSorted(([oneId, one], [otherId, other]) => {
     const [first, second] = [one.endsAt ?? '~', other.endsAt ?? '~']

@@ -28,8 +28,9 @@ export function periodAt(kind: PeriodKind, at: string, { issuedAt, purchasedAt }
   return { startsAt: start.toISOString(), endsAt: end.toISOString() }
 }
 
-const lateDays = 7
+/** For how long a device without a network may report what it has used, after the end of what it counts in. */
+export const lateMs = 7 * 86_400_000
 
-/** Until when uses are counted in a period that has ended: a device without a network reports them late. */
+/** Until when uses are counted in a period that has ended. */
 export const openUntil = ({ endsAt }: Period): string | null =>
-  endsAt === null ? null : new Date(Date.parse(endsAt) + lateDays * 86_400_000).toISOString()
+  endsAt === null ? null : new Date(Date.parse(endsAt) + lateMs).toISOString()

@@ -3,6 +3,9 @@ import { Slug } from '../values.ts'
 import { AmountText } from './amount.ts'
 import { periodKinds } from './period.ts'
 
+/** In percent: what is announced where a key type does not say. */
+export const usualThresholds: readonly number[] = [80, 100]
+
 /** What a key type allows of something that is metered. */
 export const MeterTerms = z
   .strictObject({
@@ -22,9 +25,10 @@ export const MeterTerms = z
         'are too; or never within the `license`',
       example: 'month',
     }),
-    overage: z.enum(['block', 'allow']).meta({
+    overage: z.enum(['block', 'allow', 'notify']).meta({
       description:
-        'What happens to uses beyond what is included and the credits: `block` refuses them, `allow` counts them',
+        'What happens to uses beyond what is included and the credits: `block` refuses them, `allow` counts them, `notify` counts them ' +
+        'and announces each further full amount, at 200 %, 300 % and so on',
       example: 'block',
     }),
     overageLimit: AmountText.nullable().default(null).meta({
@@ -37,6 +41,17 @@ export const MeterTerms = z
         'Whether what a period includes and was not used is there in the next one, and only in that',
       example: false,
     }),
+    thresholds: z
+      .array(z.int().min(1).max(1000))
+      .max(10)
+      .refine((percents) => new Set(percents).size === percents.length, 'must have each percentage once')
+      .default([...usualThresholds])
+      .meta({
+        description:
+          'At which percentages of what there is `usage.threshold` is announced: each once in a period. 80 and 100 when absent; ' +
+          'none when empty',
+        example: [80, 100],
+      }),
   })
   .refine(({ overage, overageLimit }) => overage !== 'block' || overageLimit === null, {
     path: ['overageLimit'],
@@ -48,11 +63,26 @@ export const MeterTerms = z
   })
 export type MeterTerms = z.infer<typeof MeterTerms>
 
+/** Of a key type or a customer. */
+export const maxMeters = 20
+
+const namesEachOnce = (meters: readonly MeterTerms[]) =>
+  new Set(meters.map(({ meter }) => meter)).size === meters.length
+const eachOnce = 'must name each meter once'
+
 /** The meters of a key type; each name is there once. */
-export const MetersOfKeyType = z
-  .array(MeterTerms)
-  .max(20)
-  .refine(
-    (meters) => new Set(meters.map(({ meter }) => meter)).size === meters.length,
-    'must name each meter once',
+export const MetersOfKeyType = z.array(MeterTerms).max(maxMeters).refine(namesEachOnce, eachOnce)
+
+/** A meter that all licenses of a customer share, and when the customer first had it. */
+export type SharedMeter = MeterTerms & { since: string }
+
+/** The meters that all licenses of a customer share; each name is there once. */
+export const MetersOfCustomer = z
+  .array(
+    MeterTerms.refine(({ period }) => period !== 'purchase', {
+      path: ['period'],
+      message: 'must be day, week, month or license: purchases are of one license, not of a customer',
+    }),
   )
+  .max(maxMeters)
+  .refine(namesEachOnce, eachOnce)

@@ -1,5 +1,5 @@
 import { amountOf, amountText } from './amount.ts'
-import type { Credit, Hold, Meter, MeterOwner } from './meter.ts'
+import { type Credit, type Hold, type Meter, type MeterOwner, unusedMeter } from './meter.ts'
 import type { Period } from './period.ts'
 import { noShares, type Shares, type SharesText, sharesOf, sharesText } from './shares.ts'
 
@@ -9,23 +9,38 @@ type SharesInOrder = Omit<SharesText, 'credits'> & { credits?: [creditId: string
 /** A meter as JSON. */
 export type MeterText = {
   owner: MeterOwner | null
-  periods: (Period & { used: SharesInOrder; included: string })[]
+  periods: (Period & {
+    used: SharesInOrder
+    included: string
+    reached?: readonly number[]
+    reachedFurther?: number
+    isClosed?: boolean
+  })[]
+  closed?: Meter['closed']
   credits: [creditId: string, credit: { left: string; endsAt: string | null }][]
   holds: [
     holdId: string,
-    hold: { amount: string; from: SharesInOrder; period: Period; included: string; endsAt: string },
+    hold: Pick<Hold, 'period' | 'endsAt' | 'device' | 'licenseId'> & {
+      amount: string
+      from: SharesInOrder
+      included: string
+    },
   ][]
 }
 
 export const unusedText: MeterText = { owner: null, periods: [], credits: [], holds: [] }
 
-export const meterText = ({ owner, periods, credits, holds }: Meter): MeterText => ({
+export const meterText = ({ owner, periods, closed, credits, holds }: Meter): MeterText => ({
   owner,
-  periods: periods.map(({ used, included, ...period }) => ({
+  periods: periods.map(({ used, included, reached, reachedFurther, isClosed, ...period }) => ({
     ...period,
     used: sharesIn(used),
     included: amountText(included),
+    ...(reached.length > 0 && { reached }),
+    ...(reachedFurther > 0 && { reachedFurther }),
+    ...(isClosed && { isClosed }),
   })),
+  ...((closed.through !== null || closed.endless !== null) && { closed }),
   credits: Array.from(credits, ([creditId, { left, endsAt }]) => [
     creditId,
     { left: amountText(left), endsAt },
@@ -36,13 +51,16 @@ export const meterText = ({ owner, periods, credits, holds }: Meter): MeterText 
   ]),
 })
 
-export const meterOf = ({ owner, periods, credits, holds }: MeterText): Meter => ({
+export const meterOf = ({ owner, periods, closed, credits, holds }: MeterText): Meter => ({
   owner,
-  periods: periods.map(({ used, included, ...period }) => ({
-    ...period,
-    used: sharesFrom(used),
-    included: amountOf(included),
-  })),
+  periods: periods.map(
+    ({ used, included, reached = [], reachedFurther = 0, isClosed = false, ...period }) => ({
+      ...{ ...period, reached, reachedFurther, isClosed },
+      used: sharesFrom(used),
+      included: amountOf(included),
+    }),
+  ),
+  closed: closed ?? unusedMeter.closed,
   credits: new Map(
     credits.map(([creditId, { left, endsAt }]): [string, Credit] => [
       creditId,

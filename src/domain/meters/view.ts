@@ -1,14 +1,14 @@
-import { amountText } from './amount.ts'
+import { type Amount, amountOf, amountText, sumOf } from './amount.ts'
+import { presentPeriod } from './closing.ts'
 import { type Allowance, freeIn, remainingOf, usedIn } from './free.ts'
 import { hasEnded, type Meter, unusedMeter } from './meter.ts'
-import { periodAt } from './period.ts'
 import { totalOf } from './shares.ts'
 
 /** How a meter stands in the period of a moment, for people and reports. @param of undefined for one that was never used */
 export function meterView(of: Meter | undefined, allowance: Allowance, at: string) {
   const meter = of ?? unusedMeter
-  const { terms, moments } = allowance
-  const period = periodAt(terms.period, at, moments)
+  const { terms } = allowance
+  const period = presentPeriod(meter, allowance, at)
   const used = usedIn(meter, period.startsAt)
   const free = freeIn(meter, period, allowance, at)
   return {
@@ -28,7 +28,19 @@ export function meterView(of: Meter | undefined, allowance: Allowance, at: strin
       return credit ? [{ creditId, left: amountText(credit.left), endsAt: credit.endsAt }] : []
     }),
     holds: [...meter.holds]
-      .filter(([, hold]) => !hasEnded(hold, at))
+      .filter(([, hold]) => !hold.device && !hasEnded(hold, at))
       .map(([holdId, { amount, endsAt }]) => ({ holdId, amount: amountText(amount), endsAt })),
+    allowances: [...meter.holds].flatMap(([allowanceId, { amount, device, ...hold }]) =>
+      device && !hasEnded(hold, at)
+        ? [{ allowanceId, ...device, left: amountText(amount), keptUntil: hold.endsAt }]
+        : [],
+    ),
   }
 }
+
+/** What is kept of a meter, for work that is under way and for devices. */
+export const keptIn = ({
+  holds,
+  allowances,
+}: Pick<ReturnType<typeof meterView>, 'holds' | 'allowances'>): Amount =>
+  sumOf(holds.map(({ amount }) => amountOf(amount))) + sumOf(allowances.map(({ left }) => amountOf(left)))

@@ -77,6 +77,14 @@ export const ProductSettings = z.strictObject({
         'How many days before its expiry the holder of a license gets an email. They also get one at the end itself, and when the payment for a renewal fails. Absent means no emails',
     })
     .optional(),
+  usageNotice: z
+    .boolean()
+    .meta({
+      description:
+        'Whether the holder of a license gets an email at the thresholds of its meters. Absent means not',
+      example: true,
+    })
+    .optional(),
   customerSeatFrees: z
     .int()
     .min(0)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Provider } from '../integrations/provider.ts'
 import { Holder } from '../licenses/events.ts'
+import { AmountText } from '../meters/amount.ts'
 import { portalLanguages } from '../portal/texts.ts'
 import { Moment, Slug } from '../values.ts'
 import {
@@ -29,6 +30,7 @@ export const ParkedReason = z.enum([
   'key_type_not_found',
   'quantity_not_allowed',
   'quantity_too_large',
+  'no_license_for_credit',
   'tenant_suspended',
   'tenant_closed',
 ])
@@ -77,6 +79,8 @@ export const SaleReceived = z.object({
     licenseId: z.string().min(1),
     /** The name under which the vault keeps the license's key, from its creation until its delivery. */
     keyName: z.string().min(1).max(300),
+    /** The license that the checkout named, for credits. */
+    creditLicenseId: ForeignId.optional(),
     /** The first item's price at the provider, by which its subscription names it, where `sold` is something else. */
     priceId: ForeignId.optional(),
     /** The first item's line at the provider, where lines are refunded one by one. */
@@ -95,6 +99,42 @@ export const SaleEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('SaleMapped'),
     data: z.strictObject({ productId: Slug, keyTypeId: Slug, item, at: Moment }),
+  }),
+  /** The credit to add, and the meter, which are not chosen anew after a crash. */
+  z.object({
+    type: z.literal('CreditMapped'),
+    data: z.strictObject({
+      item,
+      productId: Slug,
+      licenseId: z.string().min(1),
+      /** Where the license shares the meter with the others of its customer. */
+      customerId: z.string().min(1).optional(),
+      meter: Slug,
+      unit: z.string().min(1),
+      amount: AmountText,
+      /** How long it can be spent; null for ever. */
+      days: z.int().min(1).nullable(),
+      at: Moment,
+    }),
+  }),
+  /** The credit was added; again after a refund that was undone. */
+  z.object({
+    type: z.literal('SaleCredited'),
+    data: z.strictObject({
+      item,
+      creditId: z.string().min(1),
+      licenseId: z.string().min(1),
+      customerId: z.string().min(1).optional(),
+      meter: Slug,
+      amount: AmountText,
+      endsAt: Moment.nullable(),
+      at: Moment,
+    }),
+  }),
+  /** No payment is left: what was left of the credit is gone. */
+  z.object({
+    type: z.literal('SaleCreditWithdrawn'),
+    data: z.strictObject({ item, creditId: z.string().min(1), left: AmountText, at: Moment }),
   }),
   /** More was paid for than the key type allows per purchase. The license covers what was paid for. */
   z.object({

@@ -1,4 +1,5 @@
 import { sameJson } from '../equality.ts'
+import { type CreditTarget, type ItemCredit, placeOf } from './credits.ts'
 import type { ParkedReason, SaleEvent } from './events.ts'
 import type { SaleLine, SoldItem } from './notifications.ts'
 
@@ -30,6 +31,8 @@ export type ItemState = {
   firstExpiresAt: string | null
   /** Whether its term was to start at its first activation when it was issued. */
   waits?: true | undefined
+  /** Of one that adds to a meter instead of having a license; absent for every other. */
+  credit?: ItemCredit | undefined
 }
 
 /** An item besides the first, and why it has no license, if it cannot have one. */
@@ -43,6 +46,7 @@ export type Resolution =
       /** The largest quantity of the key type per purchase, if more were bought. */
       maxSold?: number
     }
+  | { credit: CreditTarget }
   | { reason: ParkedReason; detail: string }
 
 export const unmappedItem: ItemState = {
@@ -54,12 +58,12 @@ export const unmappedItem: ItemState = {
   firstExpiresAt: null,
 }
 
-type WithItems = SaleItem & { others: readonly FurtherItem[] }
+export type WithItems = SaleItem & { others: readonly FurtherItem[] }
 
 /** The first item alone, in the shape of the others. */
 const firstOf = ({ sold, quantity, licenseId, keyName, priceId, line, ...sale }: WithItems): SaleItem => {
-  const { productId, keyTypeId, mappedAt, exceeded, licensedAt, firstExpiresAt, waits } = sale
-  const licensed = { licensedAt, firstExpiresAt, ...(waits && { waits }) }
+  const { productId, keyTypeId, mappedAt, exceeded, licensedAt, firstExpiresAt, waits, credit } = sale
+  const licensed = { licensedAt, firstExpiresAt, ...(waits && { waits }), ...(credit && { credit }) }
   const state = { productId, keyTypeId, mappedAt, exceeded, ...licensed }
   return { sold, quantity, licenseId, keyName, priceId, line, ...state }
 }
@@ -81,7 +85,7 @@ export function movedFirst<Sale extends WithItems>(sale: Sale, item: number): Sa
   const { unmapped: _, ...first } = moved
   const others = sale.others.with(item - 1, { ...firstOf(sale), unmapped: null })
   // What only one of them has must not stay behind.
-  return { ...sale, priceId: undefined, line: undefined, ...first, others }
+  return { ...sale, priceId: undefined, line: undefined, credit: undefined, ...first, others }
 }
 
 /** The sale with changes of one item; 0 is the first. */
@@ -125,8 +129,13 @@ export function resolvedItem(
   if ('reason' in resolution) {
     return place === 0 ? [] : [{ type: 'ItemNotMapped', data: { item: place, ...resolution, at } }]
   }
-  const { productId, keyTypeId, maxSold: sold } = resolution
   const own = place === 0 ? {} : { item: place }
+  if ('credit' in resolution) {
+    const { productId, unit, amount, days } = resolution.credit
+    const credit = { productId, ...placeOf(resolution.credit), unit, amount, days }
+    return [{ type: 'CreditMapped', data: { ...own, ...credit, at } }]
+  }
+  const { productId, keyTypeId, maxSold: sold } = resolution
   const mapped: SaleEvent = { type: 'SaleMapped', data: { productId, keyTypeId, ...own, at } }
   if (sold === undefined) return [mapped]
   return [mapped, { type: 'QuantityExceeded', data: { keyTypeId, quantity, sold, ...own, at } }]

@@ -1,6 +1,8 @@
 import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
+import { credited, creditMapped, creditWithdrawn, withMapped } from './credited.ts'
+import { type AddedCredit, type CreditChange, creditChanged, placeOf } from './credits.ts'
 import type { ParkedReason, SaleEvent, SaleFact } from './events.ts'
 import { type Facts, isNew, noFacts, withFact } from './facts.ts'
 import { type FailedRenewal, type FailedSince, withFailedSince } from './failures.ts'
@@ -70,12 +72,15 @@ export type SaleCommand =
        * was not looked up.
        */
       unmappedPlan?: string | null | undefined
+      /** What became of its credits. */
+      credits?: readonly CreditChange[]
     } & LinksRead)
   | { type: 'ReviewPlan'; at: string }
 
-/** What an item has come to: its license, or why it cannot have one. The first item always has one. */
+/** What an item has come to: its license, its credit, or why it cannot have one. The first item always has one. */
 export type ItemOutcome = { item: number } & (
   | { license: { productId: string; keyTypeId: string; expiresAt: string | null; waits?: true } }
+  | { credit: Omit<AddedCredit, 'at'> }
   | { reason: ParkedReason; detail: string }
 )
 
@@ -98,10 +103,10 @@ export function nextStep(sale: Sale): SaleStep | undefined {
   return sale.unboundLinks || sale.settledThrough < sale.factCount ? 'settle' : undefined
 }
 
-/** The places of the items that are mapped and have no license yet. */
+/** The places of the items that are mapped and have no license, or credit, yet. */
 export const pendingItems = (sale: KnownSale): number[] =>
-  itemsOf(sale).flatMap(({ mappedAt, licensedAt }, place) =>
-    mappedAt !== null && licensedAt === null ? [place] : [],
+  itemsOf(sale).flatMap(({ mappedAt, licensedAt, credit }, place) =>
+    mappedAt !== null && (credit ? credit.added === null : licensedAt === null) ? [place] : [],
   )
 
 /**
@@ -187,9 +192,18 @@ export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
       if (sale.status !== 'licensed' || !areAllBound(sale, command.boundLinks)) return []
       const { through, kept, at } = command
       const more = newFacts(sale, kept)
-      const isSettled = through <= sale.settledThrough && !sale.unboundLinks
+      const items = itemsOf(sale)
+      const credits = (command.credits ?? []).flatMap(
+        (change) => creditChanged(items[change.item]?.credit, change, at) ?? [],
+      )
+      const isSettled = through <= sale.settledThrough && !sale.unboundLinks && credits.length === 0
       if (isSettled) return more
-      return [...planNoted(sale, command), { type: 'SaleSettled', data: { through, at } }, ...more]
+      return [
+        ...credits,
+        ...planNoted(sale, command),
+        { type: 'SaleSettled', data: { through, at } },
+        ...more,
+      ]
     }
     case 'ReviewPlan':
       return sale.unmappedPlan === null ? [] : [{ type: 'PlanReviewed', data: { at: command.at } }]
@@ -211,9 +225,13 @@ const areAllBound = (sale: KnownSale, bound: readonly string[]): boolean =>
 /** An item that has its license already does not change. */
 function itemRecorded(sale: KnownSale, { item: place, ...outcome }: ItemOutcome, at: string): SaleEvent[] {
   const item = itemsOf(sale)[place]
-  if (!item || item.licensedAt !== null) return []
+  if (!item || item.licensedAt !== null || item.credit?.added) return []
   if ('reason' in outcome) return resolvedItem(place, item.quantity, outcome, at)
   const own = place === 0 ? {} : { item: place }
+  if ('credit' in outcome) {
+    if (!item.credit) return []
+    return [{ type: 'SaleCredited', data: { ...own, ...placeOf(item.credit), ...outcome.credit, at } }]
+  }
   return [{ type: 'SaleLicensed', data: { ...own, licenseId: item.licenseId, ...outcome.license, at } }]
 }
 
@@ -251,9 +269,14 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
     case 'SaleMapped': {
       const { productId, keyTypeId, item = 0, at } = event.data
       const mapped = { productId, keyTypeId, mappedAt: at, exceeded: null, unmapped: null }
-      const after = withItem(sale, item, mapped)
-      return item === 0 ? { ...after, status: 'received', parked: null } : after
+      return withMapped(sale, item, mapped)
     }
+    case 'CreditMapped':
+      return creditMapped(sale, event.data)
+    case 'SaleCredited':
+      return credited(sale, event.data)
+    case 'SaleCreditWithdrawn':
+      return creditWithdrawn(sale, event.data)
     case 'ItemMovedFirst':
       return movedFirst(sale, event.data.item)
     case 'ItemNotMapped': {

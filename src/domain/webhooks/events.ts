@@ -32,6 +32,8 @@ export const eventsByName = [
   'license.renewal_failed',
   'license.relay_forked',
   'license.seats_exhausted',
+  'usage.threshold',
+  'usage.period_closed',
 ] as const
 
 /** The events that can be delivered, in the order of the settings page. */

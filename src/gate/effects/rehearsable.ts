@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { createCounting } from '../../commands/meters/counting.ts'
 import type { ProviderEndpoints } from '../../payments/endpoints.ts'
 import type { Ports } from '../../ports.ts'
 import { createKeyHashing, keyHashSecret } from '../../vault/key-hashing.ts'
@@ -7,7 +8,8 @@ import type { OperationPorts } from '../ports.ts'
 import type { Decided } from './rehearsal-ledger.ts'
 import { rehearse } from './rehearse.ts'
 
-export type RehearsablePorts = OperationPorts & Ports<'keptKeys' | 'keyHashing' | 'providers' | 'usage'>
+export type RehearsablePorts = OperationPorts &
+  Ports<'findMeter' | 'keptKeys' | 'keyHashing' | 'providers' | 'usage'>
 
 /** Why work cannot be rehearsed, as the rest of a sentence after "because". */
 export class NotRehearsable extends Error {}
@@ -47,7 +49,8 @@ export const rehearsed = (ports: RehearsablePorts, work: () => Promise<unknown>)
     const keyHashing = createKeyHashing(createTenantKeys(own.secrets, keyHashSecret, own.randomBytes))
     const providers = { ...unusable(own.providers), endpoints: () => untouched }
     const usage = { ...own.usage, count: () => undefined }
-    return present.run({ ...own, keptKeys, keyHashing, providers, usage }, work)
+    const counting = createCounting(own)
+    return present.run({ ...own, counting, keptKeys, keyHashing, providers, usage }, work)
   })
 
 /** Every function of it, and of what it holds, refuses. */

@@ -4,7 +4,7 @@ import { amountOf, amountText } from '../../domain/meters/amount.ts'
 import type { standing, UseAnswer } from '../../domain/meters/decide.ts'
 import { Slug } from '../../domain/values.ts'
 import { invalid } from '../problem.ts'
-import { text } from '../schemas.ts'
+import { momentOut, text } from '../schemas.ts'
 
 export const meterName = Slug.meta({
   description: 'The id of the meter, as the key type has it',
@@ -48,6 +48,35 @@ export const holdId = text(200).meta({
   example: 'hld_06f5w3k8hx7vq2m4n9t1r0s5zc.lic_06f5w3k8hx7vq2m4n9t1r0s5zc.tokens',
 })
 
+export const allowanceId = text(200).meta({
+  description: 'The id of the allowance',
+  example: 'alw_06f5w3k8hx7vq2m4n9t1r0s5zc.lic_06f5w3k8hx7vq2m4n9t1r0s5zc.tokens',
+})
+
+export const allowancesOut = z
+  .array(
+    z.object({
+      allowanceId,
+      instanceId: z.string().meta({
+        description: 'The device that may spend it without a network',
+        example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
+      }),
+      left: amountOut.meta({
+        description: 'What is kept of it, as far as the device has reported',
+        example: '100',
+      }),
+      endsAt: momentOut.meta({
+        description: 'Until when the device may spend it',
+        example: '2026-11-30T00:00:00.000Z',
+      }),
+      keptUntil: momentOut.meta({
+        description: 'Until when it is kept for reports of the device',
+        example: '2026-12-07T00:00:00.000Z',
+      }),
+    }),
+  )
+  .meta({ description: 'What is kept for devices to spend without a network' })
+
 export const secondsIn = z.int().min(1).max(86_400).meta({
   description: 'How long the hold lasts, unless it is committed or released before: up to a day',
   example: 600,
@@ -66,6 +95,10 @@ export function usedAtFrom(seconds: number | undefined, now: Date): string | und
   if (age < -aheadMs) throw invalid('used_at lies ahead; set the clock of the device, or leave used_at out')
   return new Date(seconds * 1000).toISOString()
 }
+
+/** When a device has used what it reports. A clock that is ahead must not keep its journal from being counted: then it is now. */
+export const reportedAtFrom = (seconds: number | undefined, now: Date): string | undefined =>
+  seconds === undefined || seconds * 1000 > now.getTime() ? undefined : new Date(seconds * 1000).toISOString()
 
 /** How the period of a meter stands, in the answer to a use or a hold. */
 export const standingShape = {

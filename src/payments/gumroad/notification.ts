@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { unknownProduct } from '../../domain/sales/events.ts'
 import { Currency } from '../../domain/sales/notifications.ts'
+import { namedLicense } from '../named-license.ts'
 import type { PaymentNotification } from '../notification.ts'
 import { ignored, incomplete, momentFrom, type Translated } from '../translated.ts'
 
@@ -55,6 +56,7 @@ export function translatePing(raw: string, now: Date): Translated {
     ],
     sold: { providerProduct: permalink },
     quantity: countOf(form.get('quantity')) || 1,
+    ...namedLicense({ license_id: form.get('url_params[license_id]') }),
     customer: { email, ...(name && { name }) },
     ...(giver && { giver: { email: giver } }),
     productName: form.get('product_name') || unknownProduct,

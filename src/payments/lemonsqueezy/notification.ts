@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { maxItems } from '../../domain/sales/events.ts'
 import { ProviderRefused } from '../errors.ts'
+import { namedLicense } from '../named-license.ts'
 import { hmac, isAmong } from '../signature.ts'
 import { ignored, incomplete, momentFrom, parsedAs, type Translated } from '../translated.ts'
 import { failedBy, paidBy, paymentRefundedBy } from './invoices.ts'
@@ -16,7 +17,7 @@ export function verifyLemonSqueezy(raw: Buffer, signature: string, secret: strin
 }
 
 /**
- * `custom_data` is not read: buyers can write it into a URL, and could choose what they get.
+ * Of `custom_data` only the license that bought credits are for is read: buyers can write it into a URL, and could choose what they get.
  * @see https://docs.lemonsqueezy.com/help/webhooks/webhook-requests
  */
 export async function translateLemonSqueezy(
@@ -84,7 +85,7 @@ const Order = z.object({
 const unpaid = new Set(['pending', 'failed', 'fraudulent'])
 
 async function soldBy(
-  { data }: Payload,
+  { data, meta }: Payload,
   notificationId: string,
   reads: LemonSqueezyReads | undefined,
 ): Promise<Translated | undefined> {
@@ -114,6 +115,7 @@ async function soldBy(
     links: [`order:${data.id}`],
     ...soldAs(item),
     ...(others.length > 0 && { more: others.map(soldAs) }),
+    ...namedLicense(meta.custom_data),
     customer: email ? { email, ...(name && { name }) } : null,
     amount: order.total,
     currency: order.currency.toLowerCase(),

@@ -6,7 +6,10 @@ export const Numeric = z.union([z.int(), z.string().min(1).max(255)]).transform(
 
 /** The fields of every event. */
 export const Payload = z.object({
-  meta: z.object({ event_name: z.string() }),
+  meta: z.object({
+    event_name: z.string(),
+    custom_data: z.record(z.string(), z.unknown()).nullish().catch(null),
+  }),
   data: z.object({ id: Numeric, attributes: z.unknown() }),
 })
 export type Payload = z.infer<typeof Payload>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { maxItems } from '../../domain/sales/events.ts'
 import { ProviderRefused } from '../errors.ts'
+import { namedLicense } from '../named-license.ts'
 import type { Buyer } from '../notification.ts'
 import { hmac, isAmong, isFresh } from '../signature.ts'
 import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } from '../translated.ts'
@@ -147,6 +148,7 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
     links: [`transaction:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
     ...item,
     ...(more.length > 0 && { more }),
+    ...namedLicense(transaction.custom_data),
     customer: await customerOf(transaction, context),
     amount,
     currency,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { namedLicense } from '../named-license.ts'
 import { hmac, isAmong, isFresh } from '../signature.ts'
 import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } from '../translated.ts'
 
@@ -71,6 +72,7 @@ const Order = z.object({
   customer: z.object({ email: z.string().nullish(), name: z.string().nullish() }).nullish(),
   product: z.object({ name: z.string() }).nullish(),
   subscription: z.object({ current_period_end: z.string().nullish() }).nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish().catch(null),
 })
 
 function paidBy({ data }: Event, common: Common): Translated | undefined {
@@ -107,6 +109,7 @@ function paidBy({ data }: Event, common: Common): Translated | undefined {
     links: [`order:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
     sold: { providerProduct: order.product_id },
     quantity: seats ?? 1,
+    ...namedLicense(order.metadata),
     customer: customer?.email ? { email: customer.email, ...(name && { name }) } : null,
     amount,
     currency,

@@ -6,6 +6,7 @@ import { createCall } from './call.ts'
 import { type CheckoutInput, sessionFor } from './checkout.ts'
 import { stripeEndpoints } from './endpoints.ts'
 import { type LineItem, listLineItems } from './line-items.ts'
+import { readBuyer, reportUse, type UseReport } from './meter-events.ts'
 import { type CardPrice, listPrices, Price, priceOf } from './price-list.ts'
 
 /** How the card provider is called: for an account of the platform, or with a key of the vendor's own account. */
@@ -47,6 +48,10 @@ export type CardProvider = {
   readLineItems(access: CardAccess, sessionId: string): Promise<LineItem[]>
   /** Opens a checkout page. @returns its URL */
   openCheckout(access: CardAccess, params: CheckoutInput): Promise<string>
+  /** Who pays for a subscription, by the provider's id. */
+  readBuyer(access: CardAccess, subscriptionId: string): Promise<string>
+  /** Reports a use to a meter of the account. */
+  reportUse(access: CardAccess, report: UseReport): Promise<void>
 }
 
 const Account = z.object({
@@ -146,6 +151,8 @@ export function createStripe(
       )
       return data[0]?.invoice
     },
+    readBuyer: (access, subscriptionId) => readBuyer(call, inNameOf(access), subscriptionId),
+    reportUse: (access, report) => reportUse(call, inNameOf(access), report),
     readLineItems: (access, sessionId) => listLineItems(call, inNameOf(access), sessionId),
     async openCheckout(access, params) {
       const [key, options] = inNameOf(access)

@@ -1,6 +1,7 @@
 import type { Stripe } from 'stripe'
 import { z } from 'zod'
 import { languageOfTag } from '../../domain/portal/texts.ts'
+import { namedLicense } from '../named-license.ts'
 import { signatureLifetime } from '../signature.ts'
 import { ignored, incomplete, momentOfSeconds as momentOf, parsedAs, type Translated } from '../translated.ts'
 import { failedBy, namedBy, paidBy } from './invoices.ts'
@@ -153,6 +154,7 @@ function soldBy(event: Event): Translated | undefined {
       ? { productId: metadata.product_id, ...(keyTypeId && { keyTypeId }) }
       : { providerProduct: session.payment_link ?? id },
     quantity: Number.isInteger(quantity) && quantity > 0 ? quantity : 1,
+    ...namedLicense(metadata),
     customer: email
       ? { email, ...(details?.name && { name: details.name }), ...(language && { language }) }
       : null,

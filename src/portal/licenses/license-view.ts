@@ -3,6 +3,7 @@ import { type EntitlementValues, valueNamed } from '../../domain/products/entitl
 import { type Content, type Html, html } from '../../html.ts'
 import { amountIn, maskedAddress, maskedOrder, tokenField } from '../page.ts'
 import type { Visit } from '../visit.ts'
+import { metersPart } from './meters-view.ts'
 import { relaysPart } from './relays-view.ts'
 import type { LicenseDetails, ShownDevice } from './shown.ts'
 import { facts, seatsOf, statusBadge, validityOf } from './view.ts'
@@ -37,7 +38,7 @@ export function licenseView(visit: Visit, details: LicenseDetails): Html {
         [say('boughtLabel'), dayIn(language, license.createdAt)],
       ])}
     </div>
-    ${devices(visit, details)} ${keyActions(visit, details)} ${fileAction(visit, details)}
+    ${metersPart(visit, details)} ${devices(visit, details)} ${keyActions(visit, details)} ${fileAction(visit, details)}
     ${relaysPart(visit, details)}
     ${
       order &&

@@ -2,11 +2,13 @@ import { entitlementsFor, entitlementValuesFor } from '../../../projections/lice
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { listSeated } from '../../../projections/licenses/queries.ts'
 import { findMail } from '../../../projections/mails.ts'
+import { findMetering } from '../../../projections/meters/licenses.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { allowFiles } from '../../commands/devices/files.ts'
 import { allowRelays } from '../../commands/devices/relays.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
+import { metersOfLicense } from '../../commands/meters/meters.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { freesLeft } from '../../domain/licenses/customer.ts'
 import { graceUntilAt } from '../../domain/licenses/grace.ts'
@@ -21,6 +23,9 @@ import type { Duration } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { readSeatEnds } from '../../seats/read-ends.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
+import { usageRange } from '../../usage/range.ts'
+import { readMeteredUse } from '../../usage/read-metered.ts'
+import { readStandings, type StandingMeter, useOf } from '../../usage/standing-meters.ts'
 import type { PortalContext } from '../context.ts'
 import type { Customer } from '../visit.ts'
 
@@ -76,7 +81,12 @@ export type LicenseDetails = {
   /** Whether relays can be had here, and those that take seats. */
   mayHaveRelays: boolean
   relays: { name: string; seats: number; endsAt: string; isCopied: boolean }[]
+  /** What was used under its meters. */
+  meters: ShownMeter[]
 }
+
+/** How a meter stands, and what was used under it in each of the last days. */
+export type ShownMeter = StandingMeter & { days: { at: string; used: bigint }[] }
 
 /** More seats than a person would look through. */
 const mostDevices = 500
@@ -129,12 +139,33 @@ export async function licenseDetails(
     mayGetFiles: (product?.settings.customerFiles ?? false) && (await allowFiles(ports, license)),
     mayHaveRelays: (product?.settings.customerFiles ?? false) && (await allowRelays(ports, license)),
     relays: relaysOf(license, momentOf(ports)),
+    meters: await metersOf(ports, license),
     mayReplaceKey:
       isHolder &&
       license.revokedAt === null &&
       (product?.settings.customerKeyReplacement ?? false) &&
       (await findMail(ports.db, tenantId, productId)).settings.enabled,
   }
+}
+
+async function metersOf(
+  { db, now }: PortalContext['ports'],
+  { tenantId, licenseId }: IssuedLicense,
+): Promise<ShownMeter[]> {
+  const metering = await findMetering(db, tenantId, licenseId)
+  const usable = metering ? metersOfLicense(metering) : []
+  if (usable.length === 0) return []
+  const at = now().toISOString()
+  const range = usageRange({ granularity: 'day' }, at)
+  if (typeof range === 'string') throw new Error(`the last days are ${range}`)
+  const [meters, uses] = await Promise.all([
+    readStandings(db, usable, at),
+    readMeteredUse(db, { tenantId, licenseId }, range),
+  ])
+  return meters.map((meter) => ({
+    ...meter,
+    days: useOf(meter, uses)?.points ?? [],
+  }))
 }
 
 const relaysOf = ({ relays }: IssuedLicense, now: string): LicenseDetails['relays'] =>

@@ -7,7 +7,9 @@ import type { Clock, Fetch } from './ports.ts'
 import { fullJitter, isPassing, type Problem, problemOf, sleep } from './problem.ts'
 import { type Answered, request } from './request.ts'
 
-type CallName = 'activate' | 'validate' | 'deactivate' | 'keyless' | 'config'
+/** Only the vendor's server has these. */
+type MeterCall = 'consume' | 'uses' | 'allowance'
+type CallName = 'activate' | 'validate' | 'deactivate' | 'keyless' | 'config' | MeterCall
 
 /** What an answer was good for: a value, or the problem that is reported unless another attempt does better. */
 export type Judged<T> = { value: T } | { problem: Problem }

@@ -1,4 +1,5 @@
 import type { EntitlementValue } from '../lease2.ts'
+import { withInside } from './inside.ts'
 import type { Listener } from './keeper.ts'
 import { borrow, deactivate, giveSeatBack } from './leaving.ts'
 import { type Carried, createRequest, giveBack, importText } from './offline/operations.ts'
@@ -88,7 +89,7 @@ export function createClient(options: ClientOptions): Client {
     everySeconds: options.refreshSeconds ?? 43_200,
   })
 
-  return {
+  const client: Client = {
     activate: (licenseKey) => run((given) => activate(given, licenseKey)),
     validate: validateOnce,
     deactivate: () => run(deactivate),
@@ -114,6 +115,7 @@ export function createClient(options: ClientOptions): Client {
       return run(giveSeatBack)
     },
   }
+  return withInside(client, { ports, clock, random })
 }
 
 /** Runs one step after another, so that at most one request is under way. */

@@ -1,21 +1,24 @@
 /**
  * The operations that a token may call, from the OpenAPI document; `npx vitest run test/http/openapi.test.ts -u` writes it.
- * `gated` needs an approval, `idempotent` takes an Idempotency-Key, `paged` is a list, `safe` changes nothing.
+ * `gated` needs an approval, `idempotent` takes an Idempotency-Key, `paged` is a list, `safe` may be sent again.
  */
 export const operations = {
   activateDevice: 'POST /v1/licenses/activate idempotent',
   addCredit: 'POST /v1/licenses/{id}/credits idempotent',
+  addCustomerCredit: 'POST /v1/customers/{id}/credits idempotent',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   certifyRelay: 'POST /v1/licenses/{id}/relays idempotent',
   changeWebhookEndpoint: 'PATCH /v1/webhook-endpoints/{id} gated',
-  commitHold: 'POST /v1/licenses/hold/commit',
+  commitHold: 'POST /v1/licenses/hold/commit safe',
   compareLicense: 'GET /v1/licenses/{id}/diff',
+  configureCreditPacks: 'POST /v1/products/{productId}/integrations/{provider}/credit-packs idempotent',
   configureProductIntegration: 'POST /v1/products/{productId}/integrations/{provider} idempotent',
   connectIntegration: 'POST /v1/integrations/{provider}/connect idempotent',
   connectOwnStripeAccount: 'POST /v1/integrations/stripe/own-account idempotent',
   connectStripe: 'POST /v1/integrations/stripe/connect idempotent',
-  consumeMeter: 'POST /v1/licenses/consume',
+  consumeMeter: 'POST /v1/licenses/consume safe',
+  correctCustomerUse: 'POST /v1/customers/{id}/meters/{meter}/corrections idempotent',
   correctUse: 'POST /v1/licenses/{id}/meters/{meter}/corrections idempotent',
   createCustomer: 'POST /v1/customers idempotent',
   createKeyType: 'POST /v1/products/{productId}/key-types idempotent',
@@ -33,6 +36,7 @@ export const operations = {
   eraseCustomer: 'DELETE /v1/customers/{id} gated',
   explainLicense: 'GET /v1/licenses/{id}/explain',
   exportLicenses: 'GET /v1/licenses/export gated',
+  exportMeteredUse: 'GET /v1/usage/export',
   getConfirmation: 'GET /v1/confirmations/{id}',
   getCustomer: 'GET /v1/customers/{id}',
   getDelivery: 'GET /v1/webhook/deliveries/{id}',
@@ -47,15 +51,18 @@ export const operations = {
   getSdkKey: 'GET /v1/sdk-key gated',
   getStripeStatus: 'GET /v1/integrations/stripe/status',
   getTestPurchase: 'GET /v1/test-purchase/{id}',
+  getUseReports: 'GET /v1/integrations/stripe/use-reports',
   getWebhook: 'GET /v1/webhook',
   getWebhookEndpoint: 'GET /v1/webhook-endpoints/{id}',
   getWebhookReplay: 'GET /v1/webhook/replays/{id}',
   getWorkspace: 'GET /v1/workspace',
-  holdMeter: 'POST /v1/licenses/hold',
+  holdMeter: 'POST /v1/licenses/hold safe',
   importLicenses: 'POST /v1/licenses/import idempotent',
   keepSeat: 'POST /v1/licenses/heartbeat',
   linkLicense: 'POST /v1/customers/{id}/link-license idempotent',
   listAudit: 'GET /v1/audit paged',
+  listCustomerMeterLines: 'GET /v1/customers/{id}/meters/{meter}/uses paged',
+  listCustomerMeters: 'GET /v1/customers/{id}/meters',
   listCustomers: 'GET /v1/customers paged',
   listDeliveries: 'GET /v1/webhook/deliveries paged',
   listEvents: 'GET /v1/events',
@@ -87,13 +94,16 @@ export const operations = {
   pauseWebhookReplay: 'POST /v1/webhook/replays/{id}/pause idempotent',
   previewConfirmation: 'GET /v1/confirmations/{id}/preview',
   readInsights: 'GET /v1/insights',
+  readMeteredUseOfCustomer: 'GET /v1/customers/{id}/usage',
+  readMeteredUseOfLicense: 'GET /v1/licenses/{id}/usage',
+  readMeteredUseOfProduct: 'GET /v1/products/{productId}/usage',
   readSeatsOfCustomer: 'GET /v1/customers/{id}/seats',
   readSeatsOfLicense: 'GET /v1/licenses/{id}/seats',
   readSeatsOfProduct: 'GET /v1/products/{productId}/seats',
   readUsage: 'GET /v1/usage',
   redeliver: 'POST /v1/webhook/deliveries/{id}/redeliver idempotent',
   reinstateLicense: 'POST /v1/licenses/{id}/reinstate gated',
-  releaseHold: 'POST /v1/licenses/hold/release',
+  releaseHold: 'POST /v1/licenses/hold/release safe',
   releaseLicenseFile: 'POST /v1/licenses/{id}/files/release idempotent',
   releaseRelay: 'POST /v1/licenses/{id}/relays/release idempotent',
   remintLicense: 'POST /v1/licenses/{id}/remint idempotent',
@@ -116,6 +126,7 @@ export const operations = {
   setPortalLogo: 'PUT /v1/portal/logo',
   setProductMail: 'PUT /v1/products/{productId}/mail',
   setReleases: 'PUT /v1/products/{productId}/releases',
+  setUseReports: 'PUT /v1/integrations/stripe/use-reports',
   setWebhook: 'PUT /v1/webhook gated',
   startTestPurchase: 'POST /v1/test-purchase idempotent',
   suspendLicense: 'POST /v1/licenses/{id}/suspend idempotent',
@@ -131,6 +142,7 @@ export const operations = {
   verifyPrices: 'POST /v1/products/{productId}/key-types/verify-prices idempotent',
   verifyToken: 'GET /v1/tokens/verify',
   withdrawCredit: 'POST /v1/licenses/{id}/meters/{meter}/credits/{creditId}/withdraw idempotent',
+  withdrawCustomerCredit: 'POST /v1/customers/{id}/meters/{meter}/credits/{creditId}/withdraw idempotent',
 } as const
 
 /** The operations that say what they would change. */
@@ -138,6 +150,7 @@ export type DryRunId =
   | 'addWebhookEndpoint'
   | 'cancelWebhookReplay'
   | 'changeWebhookEndpoint'
+  | 'configureCreditPacks'
   | 'configureProductIntegration'
   | 'connectIntegration'
   | 'createCustomer'
@@ -180,6 +193,7 @@ export type DryRunId =
   | 'setPortalLogo'
   | 'setProductMail'
   | 'setReleases'
+  | 'setUseReports'
   | 'setWebhook'
   | 'suspendLicense'
   | 'takeBackImport'

@@ -70,6 +70,7 @@ describe('a lease of the second version', () => {
         holder: null,
         serial: expect.any(Number) as unknown,
         file: null,
+        allowance: null,
         relay: null,
       },
     })

@@ -160,6 +160,28 @@ test('a heartbeat counts toward the limit of validates', async () => {
   expect(refused.status).toBe(429)
 })
 
+test('calls about meters have a limit of their own for each instance', async () => {
+  const body = {
+    ...bodyOf('validate'),
+    license_key: (await mint(api.ask, tenant.token, 'editor')).licenseKey,
+  }
+  const headers = { 'x-service-sdk-key': sdkKey }
+  const use = { meter: 'calls', amount: '1', idempotency_key: 'one' }
+  const send = (path: string, more: object) =>
+    api.ask('POST', `/${tenant.tenantId}/editor/${path}`, {
+      headers: { ...headers, 'x-forwarded-for': newAddress() },
+      body: { ...body, ...more },
+    })
+  for (let made = 0; made < rates.clientInstance.burst; made++)
+    expect(
+      (await (made % 2 ? send('consume', use) : send('uses', { batch: 1, uses: [use] }))).status,
+    ).not.toBe(429)
+  const refused = await send('consume', use)
+  expect(refused).toMatchObject({ status: 429, headers: { 'x-service-limit-scope': 'instance' } })
+  expect((await send('uses', { batch: 1, uses: [use] })).status).toBe(429)
+  expect((await send('validate', {})).status).not.toBe(429)
+})
+
 describe('an address', () => {
   test('is the /64 network of an IPv6 address', async () => {
     for (let host = 1; host <= 10; host++) {

@@ -74,6 +74,23 @@ describe('consume', () => {
     expect(await meterOf(id)).toMatchObject({ used: '10', remaining: '0' })
   })
 
+  test('that is refused is listed under refusals, as a hold is', async () => {
+    const { licenseKey, id } = await make()
+    await consume(licenseKey, '11', 'a')
+    await consume(licenseKey, '1', 'b', { meter: 'minutes' })
+    const holding = { product_id: 'api', license_key: licenseKey, meter: 'calls', amount: '11' }
+    await send('POST', '/v1/licenses/hold', { ...holding, idempotency_key: 'c', seconds: 60 }, runtime)
+    await consume(licenseKey, '1', 'd', { device_id: 'unseated' })
+    const { body } = await send('GET', `/v1/licenses/${id}/refusals`)
+    const { items } = Lines.parse(body)
+    expect(items.map(({ call, reason, count }) => `${call} ${reason} ${count}`).toSorted()).toStrictEqual([
+      'consume inactive 1',
+      'consume meter_exhausted 1',
+      'consume no_such_meter 1',
+      'hold meter_exhausted 1',
+    ])
+  })
+
   test('refuses a key that was used for something else', async () => {
     const { licenseKey } = await make()
     await consume(licenseKey, '1', 'a')

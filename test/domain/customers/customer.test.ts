@@ -8,6 +8,7 @@ import {
 } from '../../../src/domain/customers/customer.ts'
 import type { CustomerEvent } from '../../../src/domain/customers/events.ts'
 import type { EntitlementOverride } from '../../../src/domain/customers/overrides.ts'
+import { MetersOfCustomer, MeterTerms } from '../../../src/domain/meters/terms.ts'
 import { givenOn } from '../given.ts'
 
 const given = givenOn({ initial: absentCustomer, decide: decideCustomer, evolve: evolveCustomer })
@@ -46,6 +47,8 @@ describe('creating', () => {
       ...ada,
       status: 'present',
       overrides: [],
+      meters: [],
+      metersSince: {},
       createdAt: at,
       erasedAt: null,
     })
@@ -138,6 +141,8 @@ describe('erasing', () => {
       email: null,
       metadata: {},
       overrides: [{ entitlement: 'export', effect: 'grant' }, revoke],
+      meters: [],
+      metersSince: {},
       createdAt: at,
       erasedAt: later,
     })
@@ -146,3 +151,55 @@ describe('erasing', () => {
 
 test('overrides of an absent customer are applied without an error', () =>
   expect(evolveCustomer(absentCustomer, replaced(grant))).toStrictEqual(absentCustomer))
+
+describe('meters that the licenses share', () => {
+  const calls = MeterTerms.parse({
+    ...{ meter: 'calls', unit: 'calls', included: '10', period: 'license', overage: 'block' },
+  })
+  const metered = (meters: MeterTerms[], moment: string): CustomerEvent => ({
+    type: 'CustomerMetersReplaced',
+    data: { meters, at: moment },
+  })
+  const stateAfter = (...events: CustomerEvent[]) => {
+    const customer = events.reduce(evolveCustomer, absentCustomer)
+    return customer.status === 'absent' ? undefined : customer
+  }
+
+  test('are recorded with the customer, with a change of them, and alone', () => {
+    given()
+      .when({ ...create, meters: [calls] })
+      .expectEvents([created, metered([calls], at)])
+    const { customerId: _, tenantId: __, ...person } = ada
+    given(created)
+      .when({ type: 'ChangeCustomer', ...person, meters: [calls], at: later })
+      .expectEvents([{ type: 'CustomerChanged', data: { ...person, at: later } }, metered([calls], later)])
+    given(created)
+      .when({ type: 'ReplaceMeters', meters: [calls], at: later })
+      .expectEvents([metered([calls], later)])
+  })
+
+  test('that are the same already are not recorded again', () =>
+    given(created, metered([calls], at))
+      .when({ type: 'ReplaceMeters', meters: [{ ...calls }], at: later })
+      .expectEvents([]))
+
+  test('are there since the customer first had them, also when they come back', () => {
+    const back = stateAfter(created, metered([calls], at), metered([], later), metered([calls], later))
+    expect(back).toMatchObject({ meters: [calls], metersSince: { calls: at } })
+  })
+
+  test('stay when the person is erased, and can be changed then', () => {
+    const erased: CustomerEvent = { type: 'CustomerErased', data: { at: later } }
+    expect(stateAfter(created, metered([calls], at), erased)?.meters).toStrictEqual([calls])
+    given(created, erased)
+      .when({ type: 'ReplaceMeters', meters: [calls], at: later })
+      .expectEvents([metered([calls], later)])
+  })
+
+  test('have no period by purchase, and each name once', () => {
+    expect(MetersOfCustomer.safeParse([calls]).success).toBe(true)
+    expect(MetersOfCustomer.safeParse([calls, calls]).success).toBe(false)
+    const { error } = MetersOfCustomer.safeParse([{ ...calls, period: 'purchase' }])
+    expect(error?.issues).toMatchObject([{ path: [0, 'period'] }])
+  })
+})

@@ -46,6 +46,13 @@ const more = fc.constantFrom<LicenseEvent>(
   { type: 'LicenseTermsChanged', data: { ...changed, quantity: 2, expiresAt: at } },
   { type: 'SubscriptionEnded', data: { expiresAt: at, at } },
   { type: 'SeatsExhausted', data: { seats: 3, waiting: 1, at } },
+  {
+    type: 'UsageAdjusted',
+    data: {
+      ...{ meter: 'calls', unit: 'calls', meterRevision: 3, what: 'credit_added' as const },
+      ...{ amount: '5', note: null, at },
+    },
+  },
   { type: 'LicenseExpiring', data: { expiresAt: at, daysBefore: 14, at } },
   { type: 'LicenseExpiring', data: { expiresAt: at, daysBefore: 3, at } },
   {

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { amountOf, amountText } from '../../../src/domain/meters/amount.ts'
 import { answersTo, decideMeter, type MeterCommand } from '../../../src/domain/meters/decide.ts'
 import type { MeterEvent } from '../../../src/domain/meters/events.ts'
+import { linesOf } from '../../../src/domain/meters/lines.ts'
 import { evolveMeter, unusedMeter } from '../../../src/domain/meters/meter.ts'
 import { periodAt } from '../../../src/domain/meters/period.ts'
 import { sharesOf, totalOf } from '../../../src/domain/meters/shares.ts'
@@ -24,6 +25,7 @@ const allowing = (more: object = {}) => ({
     included: '10',
     period: 'month',
     overage: 'block',
+    thresholds: [],
     ...more,
   }),
   moments: { issuedAt, purchasedAt: issuedAt },
@@ -44,6 +46,7 @@ const meterAfter = (...commands: MeterCommand[]) =>
   commands.reduce((meter, command) => decideMeter(meter, command).reduce(evolveMeter, meter), unusedMeter)
 const crediting = (creditId: string, amount: string, endsAt: string | null = null): MeterCommand => ({
   ...{ type: 'AddCredit', creditId, key: creditId, amount: amountOf(amount), endsAt, order: null, owner, at },
+  allowance: allowing(),
 })
 const said = (command: MeterCommand & { type: 'Consume' }, meter = unusedMeter) =>
   answersTo(meter, command).map(({ allowed, remaining, overage }) => [
@@ -168,14 +171,21 @@ describe('a hold', () => {
     expect(said(consuming([use('a', '10')], allowing(), soon), meter)).toStrictEqual([[true, '0', '0']])
   })
   test('is committed with less, once, and the rest is free', () => {
-    const commit = { type: 'CommitHold', holdId: 'h', amount: amountOf('5'), at } as const
+    const commit = {
+      type: 'CommitHold',
+      holdId: 'h',
+      amount: amountOf('5'),
+      allowance: allowing(),
+      at,
+    } as const
     const meter = meterAfter(placing('h', '8', soon), commit)
     expect(said(consuming([use('a', '5')]), meter)).toStrictEqual([[true, '0', '0']])
     expect(refusalOf(() => decideMeter(meter, commit))).toBe('hold_not_found')
   })
   test('is not committed with more, nor after its end', () => {
     const meter = meterAfter(placing('h', '8', soon))
-    const commit = { type: 'CommitHold', holdId: 'h', amount: amountOf('8.000001'), at } as const
+    const amount = amountOf('8.000001')
+    const commit = { type: 'CommitHold', holdId: 'h', amount, allowance: allowing(), at } as const
     expect(refusalOf(() => decideMeter(meter, commit))).toBe('hold_too_small')
     expect(refusalOf(() => decideMeter(meter, { ...commit, amount: 1n, at: soon }))).toBe('hold_not_found')
   })
@@ -302,9 +312,9 @@ test.each([false, true])('never more than is allowed over any history, with roll
           hold: { ...told, type: 'PlaceHold' as const, holdId: `h${index}`, endsAt },
           credit: { ...told, type: 'AddCredit' as const, creditId: `c${index}`, endsAt, order: null },
           correct: { ...told, type: 'CorrectUse' as const, reason: 'r' },
-          commit: { type: 'CommitHold' as const, holdId, amount: each.amount, at: now },
+          commit: { ...told, type: 'CommitHold' as const, holdId },
           release: { type: 'ReleaseHold' as const, holdId, at: now },
-          withdraw: { type: 'WithdrawCredit' as const, creditId, reason: 'r', at: now },
+          withdraw: { ...told, type: 'WithdrawCredit' as const, creditId, reason: 'r' },
         }[each.do]
         const before = meter
         const refusal = refusalOf(() => {
@@ -343,4 +353,26 @@ test.each([false, true])('never more than is allowed over any history, with roll
     }),
     { numRuns: 300 },
   )
+})
+
+test('what a license uses of what its customer shares is recorded with that license, also when it was held', () => {
+  const shared = { tenantId: 'acme', customerId: 'cus_1', meter: 'calls', unit: 'calls' }
+  const told = { owner: shared, licenseId: 'lic_2' }
+  const used = decideMeter(unusedMeter, { ...consuming([use('a', '4')]), ...told })
+  expect(used).toMatchObject([
+    { type: 'SharedMeterOpened', data: { ...shared, at } },
+    { type: 'UsesRecorded', data: { uses: [{ key: 'a', licenseId: 'lic_2' }] } },
+  ])
+  const held = [placing('h', '5', '2026-11-10T10:00:00.000Z')].map((command) => ({ ...command, ...told }))
+  const meter = used.reduce(evolveMeter, unusedMeter)
+  const placed = held.flatMap((command) => decideMeter(meter, command))
+  const committed = decideMeter(placed.reduce(evolveMeter, meter), {
+    ...{ type: 'CommitHold', holdId: 'h', amount: amountOf('3'), allowance: undefined, at },
+  })
+  const lines = [...used, ...placed, ...committed].flatMap(linesOf)
+  expect(lines.map(({ kind, amount, licenseId }) => [kind, amount, licenseId])).toStrictEqual([
+    ['use', '4', 'lic_2'],
+    ['hold', '5', 'lic_2'],
+    ['commit', '3', 'lic_2'],
+  ])
 })

@@ -124,9 +124,14 @@ function createRoute(
     },
     async (request, reply) => {
       const { tenantId } = callerIn(request)
-      const { email, name = null, metadata = {} } = request.body
+      const { email, name = null, metadata = {}, meters } = request.body
       const own = runPorts(request, ports)
-      const entry = await createCustomer(own, tenantId, { email, name, metadata }, runOriginOf(request))
+      const entry = await createCustomer(
+        own,
+        tenantId,
+        { email, name, metadata, meters },
+        runOriginOf(request),
+      )
       void reply.code(201)
       return shown(ports, tenantId, entry)
     },

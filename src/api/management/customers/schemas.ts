@@ -7,6 +7,7 @@ import {
   maxOverrides,
 } from '../../../domain/customers/overrides.ts'
 import { wholeSeconds } from '../../../domain/licenses/expiry.ts'
+import { MetersOfCustomer } from '../../../domain/meters/terms.ts'
 import { EmailAddress } from '../../../domain/values.ts'
 import { notFound } from '../../../http/problem.ts'
 import { metadataIn, momentIn, momentOut, text } from '../../../http/schemas.ts'
@@ -18,6 +19,10 @@ const value = EntitlementOverride.shape.value.meta({
     'The value of the entitlement, in place of the one of the key type; only with `grant`. Absent leaves that as it is',
   example: 50,
 })
+
+const metersText =
+  'What the licenses of the customer share of what is metered. Under such a meter they use what the customer has, not what their ' +
+  'key types have; what was used stays counted'
 
 const overrideOut = EntitlementOverride.omit({ sealedReason: true })
   .extend({
@@ -55,6 +60,7 @@ export const customerOut = z
     entitlementOverrides: z
       .array(overrideOut)
       .meta({ description: 'What their licenses have or lack besides what their key types grant' }),
+    meters: MetersOfCustomer.optional().meta({ description: `${metersText}. Absent without any` }),
     createdAt: momentOut,
     erasedAt: momentOut.nullable().meta({
       description: 'When the person was erased; null if they were not',
@@ -80,6 +86,7 @@ export const customerIn = z
     email: EmailAddress.meta({ description: 'Their email address', example: 'grace@example.com' }),
     name: text(200).optional().meta({ description: 'Their name', example: 'Grace Hopper' }),
     metadata: metadataIn.optional(),
+    meters: MetersOfCustomer.optional().meta({ description: metersText }),
   })
   .meta({ example: { email: 'grace@example.com', name: 'Grace Hopper' } })
 
@@ -88,6 +95,7 @@ export const customerChange = z
     email: EmailAddress.optional().meta({ description: 'Their new email address' }),
     name: text(200).nullable().optional().meta({ description: 'Their new name; null removes it' }),
     metadata: metadataIn.optional().meta({ description: 'Replaces all pairs' }),
+    meters: MetersOfCustomer.optional().meta({ description: `${metersText}. Replaces all meters` }),
   })
   .meta({ example: { name: 'Grace Murray Hopper' } })
 
@@ -146,6 +154,7 @@ export function customerView(
     metadata: customer.metadata,
     licenseIds,
     entitlementOverrides: overrides,
+    ...(customer.meters.length > 0 && { meters: [...customer.meters] }),
     createdAt: customer.createdAt,
     erasedAt: customer.erasedAt,
   }

@@ -8,6 +8,7 @@ import type { ZodApp } from '../../../http/validation.ts'
 import { onboardingAddresses } from '../../../payments/addresses.ts'
 import type { Ports } from '../../../ports.ts'
 import { oneIntegration, readIntegration } from './schemas.ts'
+import { useReportRoutes } from './use-reports.ts'
 
 const statusOut = z
   .object({
@@ -56,6 +57,7 @@ export function cardAccountRoutes(
   connectRoute(app, ports, baseUrl)
   ownAccountRoute(app, ports)
   statusRoute(app, ports)
+  useReportRoutes(app, ports)
 }
 
 function connectRoute(

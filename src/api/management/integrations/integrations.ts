@@ -2,7 +2,11 @@ import { z } from 'zod'
 import { listIntegrations, listPricedProducts } from '../../../../projections/integrations.ts'
 import { mapPrices } from '../../../commands/checkout/prices.ts'
 import { connectWithEndpoint, disconnectProvider } from '../../../commands/integrations/endpoints.ts'
-import { connectMarketplace, mapProduct } from '../../../commands/integrations/integrations.ts'
+import {
+  connectMarketplace,
+  mapCreditPacks,
+  mapProduct,
+} from '../../../commands/integrations/integrations.ts'
 import { mappedBy, Provider, SigningMarketplace } from '../../../domain/integrations/provider.ts'
 import { Refusal } from '../../../domain/refusal.ts'
 import { SlugInPath } from '../../../domain/values.ts'
@@ -28,6 +32,8 @@ import {
   mappingFrom,
   mappingIn,
   oneIntegration,
+  packsFrom,
+  packsIn,
   pingUrlOut,
   providerParam,
   readIntegration,
@@ -46,6 +52,7 @@ export function integrationRoutes(
   disconnectRoute(app, ports, baseUrl)
   rotateRoute(app, ports, baseUrl)
   configureRoute(app, ports)
+  creditPacksRoute(app, ports)
 }
 
 function shownOnce(baseUrl: string, tenantId: string, token: string | undefined): { pingUrl?: string } {
@@ -268,6 +275,36 @@ function configureRoute(
       if (provider === 'stripe' && request.body.paymentLinks === undefined)
         await mapPrices(ports, product, request.body.prices ?? {}, originOf(request))
       else await mapProduct(ports, product, provider, mappingFrom(request.body), originOf(request))
+      return { integration: await readIntegration(ports, tenantId, provider) }
+    },
+  )
+}
+
+function creditPacksRoute(
+  app: ZodApp,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'secrets'>,
+): void {
+  app.post(
+    '/v1/products/:productId/integrations/:provider/credit-packs',
+    {
+      config: { scope: 'integrations:write', dryRun: true },
+      schema: {
+        operationId: 'configureCreditPacks',
+        tags: ['Integrations'],
+        summary: 'Say what of a provider sells credits for the licenses of a product',
+        description:
+          'A purchase adds the amount, times its quantity, to the meter of the license that the checkout names in `license_id` of its ' +
+          'custom data, or else of the newest active license of the buyer that has the meter. Where there is none, the sale is parked.',
+        params: z.strictObject({ productId: SlugInPath, ...providerParam.shape }),
+        body: packsIn,
+        response: { 200: answer('The provider', oneIntegration), ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const provider = requireProvider(request.params.provider)
+      const product = await requireProduct(ports, tenantId, request.params.productId)
+      await mapCreditPacks(ports, product, provider, packsFrom(request.body), originOf(request))
       return { integration: await readIntegration(ports, tenantId, provider) }
     },
   )

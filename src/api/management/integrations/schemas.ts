@@ -5,8 +5,9 @@ import {
   type PricedProduct,
 } from '../../../../projections/integrations.ts'
 import type { Connection } from '../../../commands/integrations/integrations.ts'
+import { CreditPack, type CreditPacks, type ProductPacks } from '../../../domain/integrations/credit-packs.ts'
 import type { KnownIntegration } from '../../../domain/integrations/integration.ts'
-import { type Mapping, Permalink, SoldId } from '../../../domain/integrations/mapping.ts'
+import { type Mapping, nameOf, Permalink, SoldId } from '../../../domain/integrations/mapping.ts'
 import {
   kindOf,
   type Marketplace,
@@ -53,6 +54,50 @@ const mappingOut = z
     example: { products: { 'b7c9f0de-4a1b-4a54-9a53-0c5d6d1c2f3e': 'pro' } },
   })
 
+const packShape = {
+  meter: CreditPack.shape.meter.meta({ description: 'The meter that it adds to', example: 'minutes' }),
+  amount: CreditPack.shape.amount.meta({
+    description: 'How much each unit that is bought adds, as a decimal number',
+    example: '500',
+  }),
+  days: CreditPack.shape.days.meta({
+    description: 'For how many days from the purchase it can be spent; null for ever',
+    example: 365,
+  }),
+}
+
+const packOut = z
+  .object({
+    id: z.string().meta({ description: "The provider's id of what is sold", example: '524459' }),
+    ...packShape,
+  })
+  .meta({ id: 'CreditPack', description: 'Something that a provider sells as a credit for a meter' })
+
+export const packsIn = z
+  .strictObject({
+    packs: z
+      .array(
+        z.strictObject({
+          id: SoldId.meta({
+            description: "The provider's id: a permalink, variant, price, product or payment link",
+            example: '524459',
+          }),
+          ...packShape,
+          days: packShape.days.default(null),
+        }),
+      )
+      .max(1000)
+      .refine(
+        (packs) => new Set(packs.map(({ id }) => nameOf(id))).size === packs.length,
+        'must name each id once',
+      )
+      .meta({ description: 'All packs of the product at this provider; none removes them' }),
+  })
+  .meta({ example: { packs: [{ id: '524459', meter: 'minutes', amount: '500', days: 365 }] } })
+
+export const packsFrom = ({ packs }: z.infer<typeof packsIn>): CreditPacks =>
+  Object.fromEntries(packs.map(({ id, ...pack }) => [id, pack]))
+
 export const integrationOut = z
   .object({
     provider: Provider.meta({ description: 'The payment provider', example: 'polar' }),
@@ -63,7 +108,16 @@ export const integrationOut = z
     connected: z.boolean(),
     connectedAt: momentOut.nullable(),
     products: z
-      .array(z.object({ productId: Slug, mapping: mappingOut }))
+      .array(
+        z.object({
+          productId: Slug,
+          mapping: mappingOut,
+          creditPacks: z
+            .array(packOut)
+            .optional()
+            .meta({ description: 'What sells credits for its licenses. Absent without any' }),
+        }),
+      )
       .meta({ description: 'The products that it sells, each with its mapping' }),
   })
   .meta({ id: 'Integration', description: 'A payment provider and what it sells' })
@@ -90,7 +144,7 @@ export function integrationView(
     kind: kindOf(provider),
     connected,
     connectedAt: connected ? known.connectedAt : null,
-    products: provider === 'stripe' ? withPrices(mapped, priced) : mapped,
+    products: withCredits(provider === 'stripe' ? withPrices(mapped, priced) : mapped, known?.packs ?? []),
   }
 }
 
@@ -104,6 +158,16 @@ function withPrices(mapped: Mapped, priced: readonly PricedProduct[]): Mapped {
     return { productId, mapping: { prices, ...links } }
   })
   return [...sold, ...linked]
+}
+
+function withCredits(mapped: Mapped, packs: readonly ProductPacks[]): Mapped {
+  const only = packs.filter(({ productId }) => !mapped.some((one) => one.productId === productId))
+  const all: Mapped = [...mapped, ...only.map(({ productId }) => ({ productId, mapping: {} }))]
+  return all.map((one) => {
+    const sold = packs.find(({ productId }) => productId === one.productId)
+    if (!sold) return one
+    return { ...one, creditPacks: Object.entries(sold.packs).map(([id, pack]) => ({ id, ...pack })) }
+  })
 }
 
 /** The current state of the integration. */

@@ -1,15 +1,19 @@
 import { z } from 'zod'
 import { Provider } from '../../../domain/integrations/provider.ts'
+import { amountText } from '../../../domain/meters/amount.ts'
+import { type ItemCredit, spentOf } from '../../../domain/sales/credits.ts'
 import { ParkedReason, SaleEvent } from '../../../domain/sales/events.ts'
 import { itemsOf } from '../../../domain/sales/items.ts'
 import { type KnownSale, salePaymentStatus } from '../../../domain/sales/sale.ts'
 import { warningsOf } from '../../../history/sale-warnings.ts'
+import { amountOut } from '../../../http/licenses/meters.ts'
 import { momentOut } from '../../../http/schemas.ts'
 import type { Buyer } from '../../../sales/buyers.ts'
 import type { SaleHistoryEntry } from '../../../sales/history.ts'
 
 export const SaleStatus = z.enum(['received', 'parked', 'licensed']).meta({
-  description: '`received` until its license exists; `parked` while it is unknown what to issue',
+  description:
+    '`received` until its license, or its credit, exists; `parked` while it is unknown what to issue; then `licensed`',
   example: 'licensed',
 })
 
@@ -47,6 +51,41 @@ const Sale = z.object({
       z.object({ licenseId: z.string(), productId: z.string(), keyTypeId: z.string(), quantity: z.int() }),
     )
     .meta({ description: 'The license of each item that was bought, the first one first' }),
+  credits: z
+    .array(
+      z.object({
+        creditId: z.string().meta({
+          description: 'The id of the credit',
+          example: 'crd_06f5w3k8hx7vq2m4n9t1r0s5zc',
+        }),
+        licenseId: z.string().meta({
+          description: 'The license that it was bought for',
+          example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc',
+        }),
+        customerId: z.string().nullable().meta({
+          description: 'The customer whose licenses share the meter; null for one of this license alone',
+          example: null,
+        }),
+        meter: z.string().meta({ description: 'The meter', example: 'minutes' }),
+        amount: amountOut.meta({ description: 'What was added', example: '500' }),
+        endsAt: momentOut.nullable().meta({
+          description: 'From when on it cannot be spent; null for never',
+          example: '2027-11-24T00:00:00.000Z',
+        }),
+        withdrawn: amountOut.nullable().meta({
+          description: 'What was left and taken back, since no payment is left; null while it can be spent',
+          example: null,
+        }),
+        spent: amountOut.nullable().meta({
+          description: 'What had been spent by then; null while it can be spent',
+          example: null,
+        }),
+      }),
+    )
+    .meta({
+      description: 'The credit of each item that added to a meter instead of issuing a license',
+      example: [],
+    }),
   quantity: z.int().meta({ description: 'The number of units of the first item', example: 1 }),
   email: z.string().nullable().meta({
     description: 'The email address of the buyer; null when the provider sent none, or after an erasure',
@@ -175,6 +214,17 @@ export const saleDetailOut = Sale.extend({
     .meta({ description: 'Everything that happened to it, oldest first' }),
 }).meta({ id: 'SaleDetail', description: 'A sale with its payments and its history' })
 
+function creditView(credit: ItemCredit | undefined) {
+  if (!credit?.added) return undefined
+  const { licenseId, customerId, meter, withdrawn } = credit
+  const { at: _, ...added } = credit.added
+  const spent = spentOf(credit)
+  return {
+    ...{ ...added, licenseId, customerId, meter, withdrawn: withdrawn?.left ?? null },
+    spent: spent === null ? null : amountText(spent),
+  }
+}
+
 /** The public form of a sale. */
 export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.infer<typeof saleOut> {
   const { refunds, disputes } = sale.facts
@@ -195,6 +245,7 @@ export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.
         ? []
         : [{ licenseId, productId, keyTypeId, quantity }],
     ),
+    credits: itemsOf(sale).flatMap(({ credit }) => creditView(credit) ?? []),
     quantity: sale.quantity,
     ...person,
     needsHolder,

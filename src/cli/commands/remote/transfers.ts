@@ -14,7 +14,7 @@ import { openApproved } from '../../remote/gate.ts'
 import { readInput } from '../../remote/input.ts'
 import { countProgress } from '../../remote/output.ts'
 
-/** `keyledger licenses import`, `export` and `evidence`: what goes through files. */
+/** `keyledger licenses import`, `export`, `export-usage` and `evidence`: what goes through files. */
 export function transferCommands(licenses: Command, { words, hostForms }: CommandContext): void {
   sessionOptions(
     licenses
@@ -35,6 +35,21 @@ export function transferCommands(licenses: Command, { words, hostForms }: Comman
     .option('--dry-run', 'show how many licenses would be exported')
     .option('--json', 'print errors, and a dry run, as JSON')
     .action((options: ExportOptions) => exportLicenses(options, words))
+
+  sessionOptions(
+    licenses
+      .command('export-usage')
+      .description('Export what licenses used under their meters as CSV, to be billed'),
+  )
+    .option('--out <file>', 'where to write; defaults to stdout; an existing file is not overwritten')
+    .option('--of <totals|lines>', 'one row for each meter and period, or for each line', 'totals')
+    .option('--from <time>', 'recorded then or later; defaults to the start of the month')
+    .option('--to <time>', 'recorded earlier; defaults to now')
+    .option('--product <id>', 'of this product')
+    .option('--customer <id>', 'of this customer')
+    .option('--license <id>', 'of this license')
+    .option('--json', 'print errors as JSON')
+    .action(exportUsage)
 
   const evidence = sessionOptions(
     licenses.command('evidence <id>').description('Write all evidence about a license to one signed archive'),
@@ -76,14 +91,40 @@ async function exportLicenses(options: ExportOptions, words: readonly string[]):
     { ...call, timeLimitMs: longMs },
     { confirmation: options.confirmation, words: wordsToRepeat(words, session) },
   )
+  await saveLines(response, options.out)
+}
+
+type UsageExport = RemoteOptions & {
+  out?: string
+  of: string
+  from?: string
+  to?: string
+  product?: string
+  customer?: string
+  license?: string
+}
+
+async function exportUsage(options: UsageExport): Promise<void> {
+  const { client } = openRemote(options)
+  const { of, from, to, product, customer, license } = options
+  const query = { of, from, to, product, customer, license }
+  const call = { method: 'GET', path: '/v1/usage/export', query, timeLimitMs: longMs } as const
+  await saveLines(await client.open(call), options.out)
+}
+
+/** Writes what a server sends line by line, with its progress on stderr. */
+async function saveLines(
+  response: Awaited<ReturnType<Client['open']>>,
+  out: string | undefined,
+): Promise<void> {
   const progress = countProgress('Exporting', 'lines')
   let lines = 0
-  await saveBody(response, options.out, (chunk) => {
+  await saveBody(response, out, (chunk) => {
     for (const byte of chunk) if (byte === lineEnd) lines += 1
     progress.update(lines)
   })
   progress.done(lines)
-  if (options.out !== undefined) printToStderr(`${options.out} has ${lines} lines.`)
+  if (out !== undefined) printToStderr(`${out} has ${lines} lines.`)
 }
 
 const lineEnd = 0x0a

@@ -19,6 +19,8 @@ type Elsewhere =
   | 'importLicenses'
   | 'exportLicenses'
   | 'getEvidence'
+  /** `licenses export-usage` writes a file. */
+  | 'exportMeteredUse'
   /** A note that others keep as it is; `api GET /v1/transparency/checkpoint` prints it. */
   | 'getCheckpoint'
 

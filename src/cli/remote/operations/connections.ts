@@ -115,6 +115,11 @@ export const saleCommands = {
     words: 'integrations rotate-secret',
     summary: "Replace the secret that verifies a provider's notifications",
   },
+  configureCreditPacks: {
+    words: 'integrations map-credits',
+    summary: 'Say what of a provider sells credits for a product',
+    options: { packs: 'an array of {id, meter, amount, days?}; replaces all of them' },
+  },
   configureProductIntegration: {
     words: 'integrations map',
     options: {
@@ -133,6 +138,11 @@ export const saleCommands = {
     words: 'integrations stripe own-account',
     summary: 'Connect your own Stripe account with a restricted key',
     options: { apiKey: 'the restricted key', webhookSecret: 'whsec_…' },
+  },
+  getUseReports: { words: 'integrations stripe use-reports', summary: 'Show what Stripe is told of uses' },
+  setUseReports: {
+    words: 'integrations stripe report-uses',
+    summary: 'Report uses to the meters of Stripe, or stop that',
   },
   getStripeStatus: { words: 'integrations stripe status', summary: 'Show the state of the Stripe account' },
   listSales: {

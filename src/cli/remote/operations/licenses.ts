@@ -1,6 +1,6 @@
 import { argument } from './field.ts'
 import type { Commands } from './operation.ts'
-import { refusalColumns, seatUse } from './reports.ts'
+import { meteredUse, refusalColumns, seatUse } from './reports.ts'
 
 const licenseColumns = {
   LICENSE: 'id',
@@ -12,6 +12,25 @@ const licenseColumns = {
   HOLDER: 'email',
   EXPIRES: 'expiresAt',
 }
+
+const meterList = {
+  items: 'meters',
+  columns: {
+    METER: 'meter',
+    USED: 'used',
+    INCLUDED: 'included',
+    REMAINING: 'remaining',
+    OVERAGE: 'overage',
+    UNIT: 'unit',
+    RESETS: 'resetsAt',
+  },
+}
+const creditOptions = {
+  amount: 'how much',
+  expiresAt: 'its end: a time, a duration such as 30d, or none',
+  order: 'the number of the purchase',
+}
+const correctionOptions = { amount: 'how much was counted too much', reason: 'why' }
 
 /** Licenses, as a vendor manages them and as its server calls them. */
 export const licenseCommands = {
@@ -135,16 +154,12 @@ export const licenseCommands = {
   listLicenseMeters: {
     words: 'licenses meters',
     summary: 'Show what a license has used under each meter',
-    items: 'meters',
-    columns: {
-      METER: 'meter',
-      USED: 'used',
-      INCLUDED: 'included',
-      REMAINING: 'remaining',
-      OVERAGE: 'overage',
-      UNIT: 'unit',
-      RESETS: 'resetsAt',
-    },
+    ...meterList,
+  },
+  readMeteredUseOfLicense: {
+    words: 'licenses usage',
+    summary: 'Sum up what a license used under its meters; with --json by hour or day',
+    ...meteredUse,
   },
   listMeterLines: {
     words: 'licenses uses',
@@ -154,11 +169,7 @@ export const licenseCommands = {
   addCredit: {
     words: 'licenses add-credit',
     summary: 'Add a prepaid amount to a meter',
-    options: {
-      amount: 'how much',
-      expiresAt: 'its end: a time, a duration such as 30d, or none',
-      order: 'the number of the purchase',
-    },
+    options: creditOptions,
   },
   withdrawCredit: {
     words: 'licenses withdraw-credit',
@@ -169,7 +180,7 @@ export const licenseCommands = {
   correctUse: {
     words: 'licenses correct-use',
     summary: 'Take off what was counted wrongly in the present period',
-    options: { amount: 'how much was counted too much', reason: 'why' },
+    options: correctionOptions,
   },
   consumeMeter: {
     words: 'licenses consume',
@@ -255,9 +266,40 @@ export const customerCommands = {
     summary: "Show the floating seats of a customer's licenses in use over time",
     ...seatUse,
   },
+  readMeteredUseOfCustomer: {
+    words: 'customers usage',
+    summary: "Sum up what a customer's licenses used under their meters; with --json by hour or day",
+    ...meteredUse,
+  },
   replaceEntitlementOverrides: {
     words: 'customers entitlements',
     summary: "Replace a customer's entitlement overrides",
     options: { overrides: 'an array of {entitlement, effect, productId?, expiresAt?, reason?}' },
+  },
+  listCustomerMeters: {
+    words: 'customers meters',
+    summary: "Show what a customer's licenses have used under each meter that they share",
+    ...meterList,
+  },
+  listCustomerMeterLines: {
+    words: 'customers uses',
+    summary: 'List what was counted under a meter, newest first',
+    columns: { TIME: 'time', KIND: 'kind', AMOUNT: 'amount', LICENSE: 'licenseId', KEY: 'key', NOTE: 'note' },
+  },
+  addCustomerCredit: {
+    words: 'customers add-credit',
+    summary: 'Add a prepaid amount to a meter',
+    options: creditOptions,
+  },
+  withdrawCustomerCredit: {
+    words: 'customers withdraw-credit',
+    summary: 'Take back what is left of a credit',
+    question: 'Take back what is left of this credit?',
+    options: { reason: 'why' },
+  },
+  correctCustomerUse: {
+    words: 'customers correct-use',
+    summary: 'Take off what was counted wrongly in the present period',
+    options: correctionOptions,
   },
 } satisfies Partial<Commands>

@@ -1,6 +1,6 @@
 import { anyText, argument, secret } from './field.ts'
 import type { Commands } from './operation.ts'
-import { seatUse } from './reports.ts'
+import { meteredUse, seatUse } from './reports.ts'
 
 /** Products and their key types. */
 export const productCommands = {
@@ -22,6 +22,11 @@ export const productCommands = {
     words: 'products seats',
     summary: 'Show the floating seats of a product in use over time',
     ...seatUse,
+  },
+  readMeteredUseOfProduct: {
+    words: 'products usage',
+    summary: "Sum up what a product's licenses used under their meters; with --json by hour or day",
+    ...meteredUse,
   },
   updateProduct: {
     words: 'products update',

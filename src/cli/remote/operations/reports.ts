@@ -18,6 +18,13 @@ export const seatUse = {
   options: { from: 'the first minute, hour or day, depending on the length', to: 'the end' },
 }
 
+/** Of what was used under meters over time. */
+export const meteredUse = {
+  items: 'meters',
+  columns: { PRODUCT: 'productId', METER: 'meter', USED: 'used', OVERAGE: 'overage', UNIT: 'unit' },
+  options: { from: 'the first hour or day', to: 'the end', granularity: 'the length of a point' },
+}
+
 /** Figures and refused calls. */
 export const reportCommands = {
   readUsage: {

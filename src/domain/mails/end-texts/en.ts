@@ -1,4 +1,4 @@
-/** Every text of the mails about the end of a license and about failed renewals in English. */
+/** Every text of the mails about the end of a license, failed renewals and thresholds of meters in English. */
 export const en = {
   expiringSubject: 'Your license for {product} expires on {date}',
   expiring: 'Your license for {product} ({plan}) expires on {date}.',
@@ -12,6 +12,11 @@ export const en = {
   renewalFailed: 'The payment to renew your license for {product} ({plan}) failed.',
   retry: 'The payment will be tried again on {retry}.',
   works: 'Your license works until {until}.',
+  usageSubject: '{percent} % of {meter} of your license for {product} is used',
+  usage:
+    'Your license for {product} ({plan}) has used {used} {unit} of {meter}: {percent} % of what it has. {remaining} {unit} are left.',
+  resets: 'Counting begins anew on {resets}.',
+  more: 'If you need more, reply to this email.',
   key: 'License key',
   pay: 'Please check the payment method of your subscription. If you have questions, reply to this email.',
   renew: 'If you want to renew it, reply to this email.',

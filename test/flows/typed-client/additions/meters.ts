@@ -3,19 +3,28 @@
 import {
   activateInstance,
   addCredit,
+  addCustomerCredit,
+  allowInstance,
   commitHold,
   consumeMeter,
   consumeMeterOfInstance,
+  correctCustomerUse,
   correctUse,
+  createCustomer,
   createKeyType,
   getSdkKey,
   holdMeter,
+  linkLicense,
+  listCustomerMeterLines,
+  listCustomerMeters,
   listLicenseMeters,
   listMeterLines,
   mintLicense,
   releaseHold,
+  reportUsesOfInstance,
   verifyToken,
   withdrawCredit,
+  withdrawCustomerCredit,
 } from '../client/index.ts'
 import { approved, expect } from '../program.ts'
 
@@ -61,10 +70,20 @@ const body = {
 const ofApp = await consumeMeterOfInstance({ ...client, body })
 expect('an app counts a use', ofApp.data, ({ allowed }) => allowed)
 
+const allowed = await allowInstance({ ...client, body: { ...body, idempotency_key: 'six', seconds: 60 } })
+const allowance =
+  expect('an app gets an allowance', allowed.data, ({ granted }) => granted).allowance?.id ?? ''
+const { license_key: _key, instance_id, ...use } = body
+const reported = await reportUsesOfInstance({
+  ...client,
+  body: { license_key, instance_id, batch: 1, uses: [{ ...use, allowance }], returned: [allowance] },
+})
+expect('an app reports', reported.data, ({ uses }) => uses[0]?.allowed === true)
+
 const meters = await listLicenseMeters({ path })
 expect('4.5 are used', meters.data, (answer) => answer.meters[0]?.used === '4.5')
 for (const [query, count] of [
-  [{ order: 'oldest' }, 8],
+  [{ order: 'oldest' }, 9],
   [{ limit: 1 }, 1],
 ] as const) {
   const lines = await listMeterLines({ path: ofMeter, query })
@@ -72,3 +91,30 @@ for (const [query, count] of [
   const cursor = lines.data?.nextCursor
   if (cursor) await listMeterLines({ path: ofMeter, query: { cursor, limit: 1 } })
 }
+
+const team = await createCustomer({
+  body: { email: 'team@example.com', meters: [{ ...terms, included: '20' }] },
+})
+const { customer } = expect(
+  'a customer has a meter',
+  team.data,
+  (answer) => answer.customer.meters !== undefined,
+)
+const shared = { id: customer.id }
+await linkLicense({ path: shared, body: { licenseId: license.id } })
+const ofAll = await consumeMeter({ body: { ...of, amount: '2', idempotency_key: 'six' } })
+expect('a license uses what its customer shares', ofAll.data, ({ remaining }) => remaining === '18')
+const sharedMeter = { ...shared, meter }
+await correctCustomerUse({ path: sharedMeter, body: { ...keyed, reason: 'counted twice' } })
+const bought = await addCustomerCredit({
+  path: shared,
+  body: { meter, amount: '5', idempotencyKey: 'order-2' },
+})
+const withdrawn = { ...sharedMeter, creditId: bought.data?.creditId ?? '' }
+await withdrawCustomerCredit({ path: withdrawn, body: { reason: 'refunded' } })
+const standing = await listCustomerMeters({ path: shared })
+expect('1.5 are used', standing.data, (answer) => answer.meters[0]?.used === '1.5')
+const lines = await listCustomerMeterLines({ path: sharedMeter, query: { order: 'oldest', limit: 1 } })
+expect('a line names its license', lines.data, ({ items }) => items[0]?.licenseId === license.id)
+const cursor = lines.data?.nextCursor
+if (cursor) await listCustomerMeterLines({ path: sharedMeter, query: { cursor, order: 'oldest' } })

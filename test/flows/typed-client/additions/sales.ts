@@ -1,4 +1,5 @@
 import {
+  configureCreditPacks,
   configureProductIntegration,
   connectIntegration,
   connectOwnStripeAccount,
@@ -33,6 +34,13 @@ const late = items.find(({ provider }) => provider === 'stripe')
 const prices = { prices: { pri_other: 'forever' } }
 await rehearsed((query) =>
   configureProductIntegration({ path: { productId: 'editor', provider: 'paddle' }, query, body: prices }),
+)
+const packs = { packs: [{ id: 'pri_pack', meter: 'calls', amount: '500', days: 365 }] }
+const selling = { path: { productId: 'editor', provider: 'paddle' }, body: packs } as const
+await rehearsed((query) => configureCreditPacks({ ...selling, query }))
+const sells = await configureCreditPacks(selling)
+expect('credits are sold', sells.data, ({ integration }) =>
+  integration.products.some(({ creditPacks }) => creditPacks?.[0]?.amount === '500'),
 )
 const toMap = { path: { id: unmapped?.id ?? '' }, body: { productId: 'editor', keyTypeId: 'forever' } }
 await rehearsed((query) => mapSale({ ...toMap, query }))
