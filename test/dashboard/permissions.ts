@@ -126,6 +126,7 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/integrations/:provider/connect': 'manage_connections',
   'POST /dashboard/integrations/:provider/disconnect': 'manage_connections',
   'POST /dashboard/integrations/stripe/onboarding': 'manage_connections',
+  'POST /dashboard/integrations/stripe/use-reports': 'manage_connections',
   'GET /dashboard/integrations/:provider/items': 'manage_connections',
   'GET /dashboard/integrations/:provider/secret': 'manage_connections',
   'POST /dashboard/integrations/:provider/secret': 'manage_connections',

@@ -186,6 +186,7 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
     '/v1/integrations/polar/connect',
     { webhookSecret: 'polar_1' },
   ],
+  'PUT /v1/integrations/stripe/use-reports': ['/v1/integrations/stripe/use-reports', { on: true }],
   'DELETE /v1/integrations/{provider}': ['/v1/integrations/gumroad'],
   'POST /v1/integrations/{provider}/rotate-secret': ['/v1/integrations/gumroad/rotate-secret'],
   'POST /v1/products/{productId}/integrations/{provider}': [

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Slug } from '../values.ts'
+import { Slug, text } from '../values.ts'
 import { AmountText } from './amount.ts'
 import { periodKinds } from './period.ts'
 
@@ -10,11 +10,7 @@ export const usualThresholds: readonly number[] = [80, 100]
 export const MeterTerms = z
   .strictObject({
     meter: Slug.meta({ description: 'The id of the meter, such as of API calls', example: 'api-calls' }),
-    unit: z
-      .string()
-      .min(1)
-      .max(40)
-      .meta({ description: 'What is counted, as people read it', example: 'calls' }),
+    unit: text(40).meta({ description: 'What is counted, as people read it', example: 'calls' }),
     included: AmountText.meta({
       description: 'How much each period includes, as a decimal number',
       example: '10000',

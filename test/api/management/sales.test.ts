@@ -56,6 +56,7 @@ test('a sale has its refunds, renewals, disputes and history', async () => {
     keyTypeId: 'monthly',
     licenseId,
     licenses: [{ licenseId, productId: 'editor', keyTypeId: 'monthly', quantity: 1 }],
+    credits: [],
     quantity: 1,
     email: 'ada@example.com',
     needsHolder: false,
