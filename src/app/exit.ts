@@ -1,24 +1,22 @@
 import { CommanderError } from 'commander'
 import { LocalStackError } from '../../infra/local/errors.ts'
-import { isDatabaseFailure } from '../../projections/database/errors.ts'
 import { MigrationNotAllowed } from '../../projections/database/migrate.ts'
 import { RestoreUnfinished } from '../../projections/database/restoring.ts'
-import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { ScratchInUse } from '../../projections/runner/replay.ts'
-import { TimeoutError } from '../async/timeout.ts'
 import { BackupError, TargetNotEmpty } from '../backup/errors.ts'
 import { ConfigError } from '../config.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { problemOfProvider } from '../http/errors.ts'
 import { Problem, problemOfRefusal } from '../http/problem.ts'
 import { EventStoreRefused } from '../ledger/connection/refused-at-start.ts'
-import { LedgerFrozen, LedgerUnavailable } from '../ledger/connection/unavailable.ts'
+import { LedgerFrozen } from '../ledger/connection/unavailable.ts'
 import { WrongLog } from '../ledger/log-check.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/errors.ts'
 import { CommandMisused, CommandRefused, CommandUnavailable, exitCode } from '../terminal/exit-codes.ts'
 import { printToStderr } from '../terminal/output.ts'
 import { WrongMasterKey } from '../vault/master-key.ts'
 import { StateUnreadable } from '../verdicts/errors.ts'
+import { isStoreFailure } from './store-failure.ts'
 
 /**
  * Prints to stderr what is wrong and how to fix it. Only internal errors include a stack trace.
@@ -77,12 +75,6 @@ const ofProblem = ({ status, message }: Problem) => ({
   message,
   code: status === 503 || status === 429 ? exitCode.unavailable : exitCode.refused,
 })
-
-const isStoreFailure = (error: unknown): boolean =>
-  error instanceof LedgerUnavailable ||
-  error instanceof ReadModelsBehind ||
-  error instanceof TimeoutError ||
-  isDatabaseFailure(error)
 
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')

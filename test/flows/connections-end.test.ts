@@ -76,7 +76,15 @@ test('connections to the stores and of clients are ended at random under load', 
   expect([...answers.keys()].filter((answer) => !expected.has(answer))).toStrictEqual([])
   await expect.poll(async () => (await vendor.activate(licenseKey, 'laptop')).status).toBeLessThan(300)
   expect((await vendor.validate(licenseKey, 'laptop')).body.valid).toBe(true)
-  expect(server.stderr()).not.toMatch(/process\.failed|worker\.died/)
+
+  // A worker that starts waits for the stores, too.
+  server.child.kill('SIGHUP')
+  while (!server.stderr().includes('worker.starts_again')) {
+    toPostgres.reset()
+    await sleep(10)
+  }
+  await expect.poll(() => [...server.stderr().matchAll(/"worker":\d+.*Serving/g)].length).toBe(3)
+  expect(server.stderr()).not.toMatch(/process\.failed|worker\.(died|not_|refused)/)
   expect(hasEnded(server)).toBe(false)
   await server.end('SIGTERM')
   await toPostgres.close()

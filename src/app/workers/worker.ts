@@ -3,6 +3,7 @@
 // would replace it.
 import { once } from 'node:events'
 import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
@@ -17,6 +18,7 @@ import { limitYoungGeneration } from '../heap.ts'
 import { createLog } from '../log.ts'
 import { connectNats } from '../server.ts'
 import { readMasterKey } from '../start/master-key-file.ts'
+import { isStoreFailure } from '../store-failure.ts'
 import { connectStores } from '../stores.ts'
 import { type DelegatedReadModels, delegateAdvancing } from './advancing.ts'
 import { type FromWorker, Measured, type Start, ToWorker, type WorkersStatus } from './messages.ts'
@@ -25,6 +27,9 @@ import { workersHealth } from './workers-health.ts'
 
 /** How long running requests may take to finish; the parent waits slightly longer. */
 const drainMs = 13_000
+/** How long a store may be gone while this process starts. */
+const longestWaitMs = 30_000
+const retryMs = 250
 
 // The channel to the parent closes when the parent dies.
 process.once('disconnect', () => process.exit(0))
@@ -35,7 +40,7 @@ limitYoungGeneration()
 const config = parseConfig(process.env)
 const log = createLog(config.logLevel, { buffered: true, worker: process.pid })
 const start = await startMessage()
-const starting = work(config, start, log)
+const starting = begin()
 const grace = closeWithGrace(
   // Only the parent ends a worker: a terminal sends Ctrl-C and SIGHUP to every process.
   { delay: drainMs, logger: false, skip: ['SIGINT', 'SIGHUP'] },
@@ -63,6 +68,18 @@ async function startMessage(): Promise<Start> {
 /** @returns once the message is sent, so that this process may end */
 function send(message: FromWorker): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()))
+}
+
+/** Starts the work, again while a store does not answer: it did for the parent, and a connection may end at any time. */
+async function begin(): Promise<Worker> {
+  for (const until = performance.now() + longestWaitMs; ; await sleep(retryMs)) {
+    try {
+      return await work(config, start, log)
+    } catch (error) {
+      if (!isStoreFailure(error) || performance.now() > until) throw error
+      log.warn({ err: error }, 'worker.starts_again')
+    }
+  }
 }
 
 async function work(given: Config, message: Start, log: Logger): Promise<Worker> {
