@@ -137,6 +137,7 @@ test('a product says what its customers may do, and an unchanged form records no
     'keyRecovery',
     'customerKeyReplacement',
     'customerFiles',
+    'usageNotice',
     'showSeatHolders',
     'leaseHolder',
   ]

@@ -6,6 +6,7 @@ import { revokeLicense } from '../../src/commands/licenses/licenses.ts'
 import type { TestApi, TestTenant } from '../harness/api.ts'
 import { addTestEndpoint } from '../harness/dispatch.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
+import { connectAccount } from '../harness/selling-api.ts'
 import { purchase } from '../sales/notifications.ts'
 import { parkedSale, type Shop } from '../sales/shop.ts'
 import { sdkKeyOf } from './apps.ts'
@@ -59,6 +60,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   const { results } = Import.parse((await post('/v1/licenses/import', rows)).body)
   await post('/v1/integrations/gumroad/connect')
   await post('/v1/integrations/paddle/connect', { webhookSecret: 'pdl_1' })
+  await connectAccount(ports, tenantId, 'acct_1')
   await shop.tell(purchase('unmapped', { provider: 'paddle', sold: { providerProduct: 'pri_1' } }).sold())
   const unmapped = (await shop.sales()).find(({ saleId }) => saleId === 'cs_unmapped')?.id ?? ''
   const sale = await parkedSale(api.ledger, tenantId)

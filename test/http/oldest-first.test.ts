@@ -40,7 +40,11 @@ beforeAll(async () => {
     await makeProduct(ask, tenant.token, `product-${n}`, {
       keyTypes: [{ name: 'Pro', deviceLimit: 9, meters: [meter] }],
     })
-    const customer = await makeCustomer(ask, tenant.token)
+    const customer = await makeCustomer(
+      ask,
+      tenant.token,
+      n === 0 ? { meters: [{ ...meter, meter: 'shared' }] } : {},
+    )
     await tenant.tokenWith('products:read')
     customerId ??= customer
     const { id, licenseKey } = await mint(ask, tenant.token, 'product-0', { customerId })
@@ -80,11 +84,11 @@ beforeAll(async () => {
     await recordIgnoredTest(ports.db, tenant.tenantId, { ...ignored, notificationId }, ports.now())
     const body = { product_id: 'product-0', license_key: firstKey, device_id: `laptop-${n}` }
     await ask('POST', '/v1/licenses/activate', { token: tenant.token, body })
-    if (n === 0)
+    for (const used of n === 0 ? ['calls', 'shared'] : [])
       for (const use of ['a', 'b', 'c'])
         await ask('POST', '/v1/licenses/consume', {
           token: tenant.token,
-          body: { ...body, meter: 'calls', amount: '1', idempotency_key: use },
+          body: { ...body, meter: used, amount: '1', idempotency_key: use },
         })
     await ask('POST', `/v1/licenses/${licenseId}/revoke`, { token: tenant.token })
   }
@@ -127,7 +131,7 @@ test('every paged list can be read in both orders', async () => {
   for (const path of lists) {
     const url = path
       .replace('{id}', path.startsWith('/v1/customers/') ? customerId : licenseId)
-      .replace('{meter}', 'calls')
+      .replace('{meter}', path.startsWith('/v1/customers/') ? 'shared' : 'calls')
     const newest = await walk(url, 'limit=100')
     if (notFilled.test(path)) continue
     expect({ path, enough: newest.length >= 3 }).toStrictEqual({ path, enough: true })

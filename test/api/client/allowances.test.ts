@@ -206,7 +206,9 @@ test('comes out of what the customer of the license shares, and each line names 
   expect(remaining).toBe('5')
   const uses = [use('a', '12', { allowance: allowance.id })]
   expect(await report(holder, uses)).toMatchObject([{ allowed: true, remaining: '5' }])
-  expect(await report(holder, uses, { returned: [allowance.id] })).toMatchObject([{ allowed: true, remaining: '5' }])
+  expect(await report(holder, uses, { returned: [allowance.id] })).toMatchObject([
+    { allowed: true, remaining: '5' },
+  ])
   const validated = await app.post('validate', { ...holder, meters: true })
   expect(validated.body).toMatchObject({ meters: [{ meter: 'calls', used: '12', remaining: '8' }] })
   const path = `/v1/customers/${customer.id}/meters/calls/uses?order=oldest`

@@ -12,6 +12,7 @@ import {
   correctUse,
   createCustomer,
   createKeyType,
+  exportMeteredUse,
   getSdkKey,
   holdMeter,
   linkLicense,
@@ -20,6 +21,9 @@ import {
   listLicenseMeters,
   listMeterLines,
   mintLicense,
+  readMeteredUseOfCustomer,
+  readMeteredUseOfLicense,
+  readMeteredUseOfProduct,
   releaseHold,
   reportUsesOfInstance,
   verifyToken,
@@ -118,3 +122,19 @@ const lines = await listCustomerMeterLines({ path: sharedMeter, query: { order: 
 expect('a line names its license', lines.data, ({ items }) => items[0]?.licenseId === license.id)
 const cursor = lines.data?.nextCursor
 if (cursor) await listCustomerMeterLines({ path: sharedMeter, query: { cursor, order: 'oldest' } })
+
+const { NOW: to = '' } = process.env
+const from = new Date(Date.parse(to) - 3_600_000).toISOString()
+const range = { query: { from, to, granularity: 'hour' } } as const
+type Used = { meters: { used: string }[] }
+const uses = (used: string) => (answer: Used) => answer.meters.some((one) => one.used === used)
+const ofLicense = await readMeteredUseOfLicense({ path, ...range })
+expect('what a license used is read', ofLicense.data, uses('4.5'))
+const ofProduct = await readMeteredUseOfProduct({ path: { productId: 'editor' }, ...range })
+expect('what a product used is read', ofProduct.data, uses('4.5'))
+const ofCustomer = await readMeteredUseOfCustomer({ path: shared, ...range })
+expect('what a customer used is read', ofCustomer.data, uses('1.5'))
+for (const filter of [{ product: 'editor', license: license.id }, { customer: customer.id }]) {
+  const exported = await exportMeteredUse({ query: { of: 'lines', from, to, ...filter }, parseAs: 'text' })
+  expect('what was used is exported', exported, ({ data }) => String(data).startsWith('customerId,licenseId'))
+}

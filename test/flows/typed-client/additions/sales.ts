@@ -6,12 +6,14 @@ import {
   createProduct,
   createProviderEndpoint,
   getSale,
+  getUseReports,
   listIgnoredTests,
   listParkedSales,
   listSales,
   listUnmatchedPayments,
   mapSale,
   replaySale,
+  setUseReports,
 } from '../client/index.ts'
 import { expect, rehearsed } from '../program.ts'
 
@@ -23,6 +25,9 @@ await configureProductIntegration({
   path: { productId: 'editor', provider: 'stripe' },
   body: { prices: { forever: price } },
 })
+await rehearsed((query) => setUseReports({ query, body: { on: true } }))
+await setUseReports({ body: { on: true } })
+expect('uses are reported', (await getUseReports()).data, ({ on }) => on)
 
 const paddle = { path: { provider: 'paddle' }, body: { webhookSecret: 'pdl_of_the_account' } } as const
 await rehearsed((query) => connectIntegration({ ...paddle, query }))
