@@ -14,7 +14,6 @@ export const shown: Readonly<Record<string, string>> = {
   approval: 'dashboard/approval-light',
   portal: 'portal/license-light',
   'connect-stripe': 'journey/03-connect-stripe-desktop',
-  'test-purchase': 'journey/05-test-purchase-desktop',
   sale: 'journey/06-sale-desktop',
   'full-license': 'journey/08-license-desktop',
 }

@@ -15,7 +15,10 @@ export const usageNotes = defineTable(
     stream: 'text not null',
     revision: 'int not null',
     tenantId: 'text not null',
+    /** Where it is told. */
     licenseId: 'text not null',
+    /** Of a meter that the licenses of a customer share. */
+    customerId: 'text',
     meter: 'text not null',
     unit: 'text not null',
     event: 'json not null',
@@ -31,7 +34,7 @@ export const usageNotes = defineTable(
     // One that is told already is skipped, as when the same events are applied again.
     where: `r.revision > coalesce((
       select (h.data ->> 'meterRevision')::int from license_history h
-      where h.license_id = r.license_id and h.slot = '${usageSlot('')}' || r.meter
+      where h.license_id = r.license_id and h.slot = '${usageSlot('')}' || coalesce(r.customer_id || '.', '') || r.meter
       order by h.revision desc limit 1
     ), -1)`,
     indexes: { usage_notes_by_age: '(position)', usage_notes_of_license: '(license_id, position)' },
@@ -46,12 +49,28 @@ export function noteIn(
   if (recorded.category !== 'meter' || !isNotable(recorded.event)) return []
   const { stream, revision, event, id: eventId, position, metadata } = recorded
   const owner = owners.get(stream)
-  // What the licenses of a customer share is in the history of none of them.
-  if (!owner || 'customerId' in owner) return []
-  const { tenantId, licenseId, meter, unit } = owner
+  if (!owner) return []
+  const told = whereTold(owner, recorded.event)
+  if (!told) return []
+  const { tenantId, meter, unit } = owner
   const { requestId, correlationId, actor } = metadata
-  const of = { stream, revision, tenantId, licenseId, meter, unit }
+  const of = { stream, revision, tenantId, ...told, meter, unit }
   return [{ ...of, event, eventId, requestId, correlationId, actor, position: String(position) }]
+}
+
+/**
+ * The license in whose history it is told. Of what the licenses of a customer share, it is the one that used it last; credits and corrections
+ * are the customer's, and told of none.
+ */
+function whereTold(
+  owner: MeterOwner,
+  event: NotableEvent,
+): { licenseId: string; customerId: string | null } | undefined {
+  if (!('customerId' in owner)) return { licenseId: owner.licenseId, customerId: null }
+  const { customerId } = owner
+  if (event.type !== 'ThresholdReached' && event.type !== 'PeriodClosed') return undefined
+  const { licenseId } = event.data
+  return licenseId === undefined ? undefined : { licenseId, customerId }
 }
 
 /** What events of licenses change: notes that are told now, and the time of renewals. */
@@ -59,12 +78,8 @@ export function writesOfLicenses(entries: readonly Recorded[]): Statement[] {
   const told = entries.flatMap(({ category, stream, event }) => {
     if (category !== 'license' || !isOfUsage(event)) return []
     const licenseId = stream.slice('license-'.length)
-    return [
-      {
-        stream: streamName('meter', meterKey(licenseId, event.data.meter)),
-        through: event.data.meterRevision,
-      },
-    ]
+    const { meter, customerId = licenseId, meterRevision: through } = event.data
+    return [{ stream: streamName('meter', meterKey(customerId, meter)), licenseId, through }]
   })
   const renewals = new Map<string, string>()
   for (const { category, stream, event } of entries) {
@@ -77,9 +92,13 @@ export function writesOfLicenses(entries: readonly Recorded[]): Statement[] {
       : [
           {
             name: 'delete-told-usage',
-            text: `delete from usage_notes n using unnest($1::text[], $2::int[]) as q (stream, through)
-                   where n.stream = q.stream and n.revision <= q.through`,
-            values: [told.map(({ stream }) => stream), told.map(({ through }) => through)],
+            text: `delete from usage_notes n using unnest($1::text[], $2::text[], $3::int[]) as q (stream, license_id, through)
+                   where n.stream = q.stream and n.license_id = q.license_id and n.revision <= q.through`,
+            values: [
+              told.map(({ stream }) => stream),
+              told.map(({ licenseId }) => licenseId),
+              told.map(({ through }) => through),
+            ],
           },
         ]),
     ...(renewals.size === 0
@@ -114,6 +133,7 @@ export function writesOfOpened(entries: readonly Recorded[]): Statement[] {
 /** What happened to a meter, and the request that it followed from. */
 export type UsageNote = Pick<MeterOwner, 'tenantId' | 'meter' | 'unit'> & {
   licenseId: string
+  customerId: string | null
   revision: number
   event: NotableEvent
   eventId: string

@@ -101,7 +101,8 @@ function relayWords(event: RelayEvent): string {
 }
 
 function usageWords({ type, data }: UsageEvent): string {
-  const { meter, unit } = data
+  const { unit } = data
+  const meter = data.customerId === undefined ? data.meter : `${data.meter} of all licenses of the customer`
   switch (type) {
     case 'UsageThresholdReached':
       return `${meter} reached ${data.percent} %: ${data.used} ${unit} used, ${data.remaining} left`

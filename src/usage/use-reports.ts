@@ -130,12 +130,19 @@ export async function beginReport(db: Pool, stream: string, after: number, sendi
   )
 }
 
-/** Notes that a report is on its way: whether it arrives is not known until there is an answer. */
+/** Notes when a report was first on its way: whether it arrived then is not known until there is an answer. */
 export async function noteSent(db: Pool, stream: string, name: string, at: string): Promise<void> {
-  await db.query(`update usage.use_reports set sent_at = $3 where stream = $1 and sending->>'name' = $2`, [
+  await db.query(
+    `update usage.use_reports set sent_at = coalesce(sent_at, $3) where stream = $1 and sending->>'name' = $2`,
+    [stream, name, at],
+  )
+}
+
+/** Notes that a report was refused when it was first sent: it has not arrived. */
+export async function noteRefused(db: Pool, stream: string, name: string): Promise<void> {
+  await db.query(`update usage.use_reports set sent_at = null where stream = $1 and sending->>'name' = $2`, [
     stream,
     name,
-    at,
   ])
 }
 

@@ -95,6 +95,10 @@ const customer = {
 const meter = {
   meter: z.string().meta({ description: 'The id of the meter', example: 'api-calls' }),
   unit: z.string().meta({ description: 'What is counted', example: 'calls' }),
+  customer_id: z.string().nullable().meta({
+    description:
+      'The customer whose licenses share the meter, of which `license_id` used it last; null for a meter of the license alone',
+  }),
   period_starts_at: unixSeconds.meta({ description: 'When the period began, in Unix seconds' }),
 }
 

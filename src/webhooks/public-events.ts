@@ -127,8 +127,8 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
 }
 
 function usageIn(event: Extract<UsageEvent, { type: 'UsageThresholdReached' | 'UsagePeriodClosed' }>) {
-  const { meter, unit, used, overage, startsAt } = event.data
-  const of = { meter, unit, period_starts_at: unixSeconds(startsAt) }
+  const { meter, unit, customerId, used, overage, startsAt } = event.data
+  const of = { meter, unit, customer_id: customerId ?? null, period_starts_at: unixSeconds(startsAt) }
   if (event.type === 'UsageThresholdReached') {
     const { percent, remaining, endsAt } = event.data
     return { ...of, resets_at: endsAt && unixSeconds(endsAt), percent, used, remaining, overage }

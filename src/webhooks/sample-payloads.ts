@@ -3,7 +3,7 @@ import type { WebhookEventName } from '../domain/webhooks/events.ts'
 import { type Payload, payloadVersion } from './payloads.ts'
 
 const device = { device_id: 'machine-7f3a', instance_id: 'ins_test', device_name: 'MacBook' }
-const meter = { meter: 'api-calls', unit: 'calls' }
+const meter = { meter: 'api-calls', unit: 'calls', customer_id: null }
 const yearSeconds = 31_536_000
 const termsUntil = (end: number) => ({ quantity: 1, device_limit: 5, expires_at: end })
 

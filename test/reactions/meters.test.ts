@@ -306,3 +306,48 @@ test('credits, withdrawals and corrections are in the history of the license, by
   ])
     expect(text).toContain(words)
 })
+
+test('of a meter that licenses share, each is told once, of the license that used it last, and apart from its own meter', async () => {
+  const [one, other] = [await license(), await license()]
+  await use(one, '8')
+  await tell()
+  const shared = { ...meter, included: '20' }
+  const { customer } = z
+    .object({ customer: z.object({ id: z.string() }) })
+    .parse(await send('POST', '/v1/customers', { email: 'ada@example.com', meters: [shared] }))
+  for (const { id } of [one, other])
+    await send('POST', `/v1/customers/${customer.id}/link-license`, { licenseId: id })
+  await use(one, '16')
+  await use(other, '4')
+  await send('POST', `/v1/customers/${customer.id}/credits`, {
+    ...{ meter: 'calls', amount: '20', idempotencyKey: 'c' },
+  })
+  await use(one, '12')
+  await api.ledger.readModels.catchUp()
+  await tell(mortal('after'))
+  await Promise.all([tell(), tell(mortal('after')), tell()])
+  api.ledger.clock.set(new Date(october.ends + 8 * 86_400_000).toISOString())
+  await close()
+  await api.ledger.readModels.catchUp()
+  await Promise.all([tell(), tell(mortal('before')), tell()])
+  await tell()
+  const ofShared = { customerId: customer.id, meter: 'calls' }
+  const summary = async (id: string) =>
+    (await told(id)).map(({ data }) => z.looseObject({ used: z.string() }).parse(data))
+  const [first, ...later] = await summary(one.id)
+  expect(first).toMatchObject({ percent: 80, used: '8' })
+  expect(later.slice(0, 2)).toMatchObject([
+    { ...ofShared, percent: 80, used: '16' },
+    { ...ofShared, percent: 80, used: '32' },
+  ])
+  // Meters are closed in any order.
+  const endedAt = new Date(october.ends).toISOString()
+  expect(later.slice(2).toSorted((a, b) => a.used.length - b.used.length)).toMatchObject([
+    { used: '8', endedAt },
+    { ...ofShared, used: '32', credits: '12', endedAt },
+  ])
+  for (const own of [first, ...later.filter(({ used }) => used === '8')])
+    expect(own).not.toHaveProperty('customerId')
+  expect(await summary(other.id)).toMatchObject([{ ...ofShared, percent: 100, used: '20' }])
+  expect((await feed()).filter(({ customer_id }) => customer_id === customer.id)).toHaveLength(4)
+})

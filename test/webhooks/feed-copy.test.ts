@@ -112,7 +112,7 @@ async function useMeter(id: string): Promise<void> {
     { type: 'PeriodClosed', data: { period, endedAt: now(), used: '8', from: { included: '8' }, at: now() } },
   ]
   for (const [meterRevision, event] of noted.entries()) {
-    const of = { meter: 'calls', unit: 'calls', meterRevision, mail: false }
+    const of = { meter: 'calls', unit: 'calls', customerId: null, meterRevision, mail: false }
     await commandLicense(api.ledger, id, { type: 'NoteUsage', ...of, noted: event })
   }
 }

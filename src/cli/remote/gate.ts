@@ -39,6 +39,8 @@ export async function openApproved(client: Client, call: Call, options: GateOpti
   if (!answer.success) return new Response(text, response)
   const { id, approveUrl, expiresInSeconds } = answer.data.confirmation
   keepPending(id, { words: [...options.words], directory: process.cwd(), askedAt: new Date().toISOString() })
+  // From here on it listens for Ctrl-C, which the message offers.
+  const confirmed = confirm(client, call, id, options.words)
   printToStderr(
     [
       'Another person has to approve this in the dashboard:',
@@ -46,7 +48,7 @@ export async function openApproved(client: Client, call: Call, options: GateOpti
       `Waiting for confirmation ${id}, at most ${timeWords(expiresInSeconds)}. Press Ctrl-C to stop waiting.`,
     ].join('\n'),
   )
-  return confirm(client, call, id, options.words)
+  return confirmed
 }
 
 /** `10 minutes`, `24 hours` */

@@ -13,6 +13,7 @@ import {
   knowBuyer,
   linesAfter,
   noteProblem,
+  noteRefused,
   noteSent,
   type Progress,
   passOver,
@@ -115,7 +116,12 @@ async function deliver(
   if (known === null) await knowBuyer(db, stream, buyer)
   const { value, name, at } = sending
   await noteSent(db, stream, name, momentOf(ports))
-  await providers.card.reportUse(access, { eventName: meter, buyer, value, name, at })
+  try {
+    await providers.card.reportUse(access, { eventName: meter, buyer, value, name, at })
+  } catch (error) {
+    if (sentAt === null && error instanceof ProviderRefused) await noteRefused(db, stream, name)
+    throw error
+  }
   await endReport(db, stream, sending, 0n)
 }
 

@@ -31,9 +31,9 @@ export async function tellUsage(
     const command = async (license: License) => {
       const note = await findNextNote(ports.db, licenseId)
       if (note?.eventId !== first.eventId) return undefined
-      const { meter, unit, revision: meterRevision, event: noted } = note
+      const { meter, unit, customerId, revision: meterRevision, event: noted } = note
       const mail = noted.type === 'ThresholdReached' && (await isMailed(ports, license))
-      return { type: 'NoteUsage', meter, unit, meterRevision, noted, mail } as const
+      return { type: 'NoteUsage', meter, unit, customerId, meterRevision, noted, mail } as const
     }
     await ports.execute(licenses, licenseId, command, causeOf(origin, momentOf(ports)), { read })
   }

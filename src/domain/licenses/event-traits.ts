@@ -89,7 +89,9 @@ export const ownSlots: readonly string[] = [
 /** The slots of a device: its newest activation, deactivation and name decide over its seat. */
 export const deviceSlots = (deviceId: string): string[] => slotsOfDevices.map((slot) => `${slot} ${deviceId}`)
 
-export const usageSlot = (meter: string): string => `usage ${meter}`
+/** @param customerId of a meter that the licenses of a customer share */
+export const usageSlot = (meter: string, customerId?: string): string =>
+  `usage ${customerId === undefined ? '' : `${customerId}.`}${meter}`
 
 /** The slot of an event, see {@link Traits}. */
 export function slotOf(event: LicenseEvent): string | null {
@@ -98,7 +100,7 @@ export function slotOf(event: LicenseEvent): string | null {
   if (event.type === 'LicenseEdited' || event.type === 'LicenseTermsChanged') {
     return event.data.updatesUntil === undefined ? slot : withUpdates(traits[event.type].slot)
   }
-  if (isOfUsage(event)) return usageSlot(event.data.meter)
+  if (isOfUsage(event)) return usageSlot(event.data.meter, event.data.customerId)
   if (slot !== null && deviceId !== undefined) return `${slot} ${deviceId}`
   // A remint that frees the seats is needed later too: it dates the end of each device's seat.
   return event.type === 'LicenseReminted' && !event.data.keepDevices ? null : slot

@@ -30,6 +30,8 @@ export type NoteUsage = {
   type: 'NoteUsage'
   meter: string
   unit: string
+  /** Of a meter that the licenses of a customer share. */
+  customerId: string | null
   meterRevision: number
   noted: NotableEvent
   mail: boolean
@@ -38,9 +40,9 @@ export type NoteUsage = {
 /** What happened to a meter, as it is told of its license. */
 export function usageNoted(
   license: Pick<LicenseTerms, 'holder'>,
-  { noted, mail, meter, unit, meterRevision }: NoteUsage,
+  { noted, mail, meter, unit, customerId, meterRevision }: NoteUsage,
 ): UsageEvent {
-  const of = { meter, unit, meterRevision }
+  const of = { meter, unit, ...(customerId !== null && { customerId }), meterRevision }
   switch (noted.type) {
     case 'ThresholdReached': {
       const { percent, used, remaining, overage, period, at } = noted.data

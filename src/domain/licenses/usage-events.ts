@@ -4,6 +4,8 @@ import { Moment, Slug } from '../values.ts'
 
 const meter = {
   meter: Slug,
+  /** Whose meter it is, where the licenses of a customer share it: this one used it last. */
+  customerId: z.string().min(1).optional(),
   unit: z.string().min(1),
   /** Of the event in the stream of the meter. */
   meterRevision: z.int().nonnegative(),

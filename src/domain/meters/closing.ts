@@ -49,16 +49,20 @@ export const endlessSince = ({ periods }: Meter): string | null =>
 export function closed(meter: Meter, allowance: Allowance | undefined, at: string): MeterEvent[] {
   const holds = [...meter.holds.values()].filter((hold) => !hasEnded(hold, at))
   return meter.periods
-    .flatMap(({ startsAt, endsAt, used, isClosed: isAlready }) => {
+    .flatMap(({ startsAt, endsAt, used, isClosed: isAlready, lastToUse }) => {
       const period = { startsAt, endsAt }
       const endedAt = endOf(meter, period, allowance, at)
       const isHeld = holds.some((hold) => hold.period.startsAt === startsAt)
-      return isAlready || isHeld || endedAt === undefined ? [] : [{ period, endedAt, used }]
+      return isAlready || isHeld || endedAt === undefined ? [] : [{ period, endedAt, used, lastToUse }]
     })
     .toSorted((one, other) => (one.endedAt < other.endedAt ? -1 : 1))
-    .map(({ used, ...ended }) => ({
+    .map(({ used, lastToUse, ...ended }) => ({
       type: 'PeriodClosed',
-      data: { ...ended, used: amountText(totalOf(used)), from: sharesText(used), at },
+      data: {
+        ...{ ...ended, used: amountText(totalOf(used)), from: sharesText(used) },
+        ...(lastToUse !== undefined && { licenseId: lastToUse }),
+        at,
+      },
     }))
 }
 

@@ -14,6 +14,8 @@ type UsedPeriod = Period & {
   reachedFurther: number
   /** Whether nothing more counts in it. */
   isClosed: boolean
+  /** Of a shared meter: the license that used it last. */
+  lastToUse?: string | undefined
 }
 
 export type Credit = { left: Amount; endsAt: string | null }
@@ -80,10 +82,10 @@ export function evolveMeter(meter: Meter, event: MeterEvent): Meter {
       return { ...kept, owner }
     }
     case 'UsesRecorded':
-      return event.data.uses.reduce((after, { period, from, included, allowance }) => {
+      return event.data.uses.reduce((after, { period, from, included, allowance, licenseId }) => {
         const shares = sharesOf(from)
         const paid = allowance === undefined ? after : spentOf(after, allowance, shares)
-        return counted(paid, period, shares, amountOf(included))
+        return counted(paid, period, shares, amountOf(included), licenseId)
       }, kept)
     case 'UseCorrected':
       return givenBack(kept, event.data.period, sharesOf(event.data.to))
@@ -110,7 +112,8 @@ export function evolveMeter(meter: Meter, event: MeterEvent): Meter {
     case 'HoldCommitted': {
       const hold = meter.holds.get(event.data.holdId)
       const without = withoutHold(kept, event.data.holdId)
-      return hold ? counted(without, hold.period, sharesOf(event.data.from), hold.included) : without
+      const { from, licenseId } = event.data
+      return hold ? counted(without, hold.period, sharesOf(from), hold.included, licenseId) : without
     }
     case 'HoldReleased':
       return withoutHold(kept, event.data.holdId)
@@ -164,11 +167,22 @@ function withClosed({ closed }: Meter, { startsAt, endsAt }: Period, endedAt: st
 }
 
 /** An amount is counted in a period; what it takes from credits is gone from them. */
-function counted(meter: Meter, { startsAt, endsAt }: Period, from: Shares, included: Amount): Meter {
+function counted(
+  meter: Meter,
+  { startsAt, endsAt }: Period,
+  from: Shares,
+  included: Amount,
+  licenseId: string | undefined,
+): Meter {
   const before = meter.periods.find((period) => period.startsAt === startsAt)
   const used = plus(before?.used ?? noShares, from)
   const kept = before ?? { reached: [], reachedFurther: 0, isClosed: false }
-  return withCredits(withPeriod(meter, { ...kept, startsAt, endsAt, used, included }), from.credits, -1n)
+  const of = licenseId === undefined ? {} : { lastToUse: licenseId }
+  return withCredits(
+    withPeriod(meter, { ...kept, ...of, startsAt, endsAt, used, included }),
+    from.credits,
+    -1n,
+  )
 }
 
 function givenBack(meter: Meter, { startsAt }: Period, to: Shares): Meter {

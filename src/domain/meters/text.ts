@@ -15,6 +15,7 @@ export type MeterText = {
     reached?: readonly number[]
     reachedFurther?: number
     isClosed?: boolean
+    lastToUse?: string | undefined
   })[]
   closed?: Meter['closed']
   credits: [creditId: string, credit: { left: string; endsAt: string | null }][]

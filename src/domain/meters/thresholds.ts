@@ -62,6 +62,7 @@ export function newlyReached(
     used: amountText(standing.used),
     remaining: amountText(standing.remaining),
     overage: amountText(standing.overage),
+    ...(before.lastToUse !== undefined && { licenseId: before.lastToUse }),
   }
   const reached = thresholds
     .filter((each) => each <= percent && !before.reached.includes(each))

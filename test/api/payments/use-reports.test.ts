@@ -197,6 +197,30 @@ test('what Stripe may have counted, and may count again by now, is not sent agai
   expect(await shown()).toMatchObject({ behind: 0, unreported: '3' })
 })
 
+test('so is what is sent again and again without an answer, and what is refused for days is reported once it is not', async () => {
+  await ask('PUT', path, { on: true })
+  await use('3')
+  meters().losing = 10
+  await expect(report()).rejects.toThrow('stripe')
+  meters().losing = 0
+  api.standIns.stripe.health = 503
+  for (let hour = 0; hour < 24; hour++) {
+    api.ledger.clock.advance(3_600_000)
+    await report().catch(() => undefined)
+  }
+  api.standIns.stripe.health = 'well'
+  meters().eventNames.delete('calls')
+  await use('1')
+  for (let day = 0; day < 3; day++) {
+    await expect(report()).rejects.toThrow('stripe refused')
+    api.ledger.clock.advance(24 * 3_600_000)
+  }
+  meters().eventNames.add('calls')
+  await report()
+  expect(told()).toStrictEqual(['3', '1'])
+  expect(await shown()).toMatchObject({ behind: 0, unreported: '3' })
+})
+
 test('what is older than Stripe takes is shown as not reported', async () => {
   await ask('PUT', path, { on: true })
   await use('3')
