@@ -393,6 +393,7 @@ create table usage_notes (
   revision int not null,
   tenant_id text not null,
   license_id text not null,
+  customer_id text,
   meter text not null,
   unit text not null,
   event json not null,

@@ -257,7 +257,7 @@ function mortal(step: number): AllPorts {
       if (name !== 'query' || typeof own !== 'function') return own
       return (...args: unknown[]) => {
         if (left-- <= 0) return Promise.reject(new Killed())
-        return own.apply(target, args)
+        return own.apply(target, args) as unknown
       }
     },
   })

@@ -10,7 +10,7 @@ import type { MeterEvent } from '../../../src/domain/meters/events.ts'
 import { evolveMeter, type Meter, unusedMeter } from '../../../src/domain/meters/meter.ts'
 import { type Period, periodKinds } from '../../../src/domain/meters/period.ts'
 import { MeterTerms } from '../../../src/domain/meters/terms.ts'
-import { meterOf, meterText } from '../../../src/domain/meters/text.ts'
+import { type MeterText, meterOf, meterText } from '../../../src/domain/meters/text.ts'
 import { Refusal } from '../../../src/domain/refusal.ts'
 
 const owner = { tenantId: 'acme', productId: 'api', licenseId: 'lic_1', meter: 'calls', unit: 'calls' }
@@ -34,7 +34,11 @@ const close = (at: string, allowance: Allowance | undefined = allowing()): Meter
 const meterAfter = (...commands: MeterCommand[]): Meter =>
   commands.reduce(
     (meter, command) =>
-      meterOf(JSON.parse(JSON.stringify(meterText(decideMeter(meter, command).reduce(evolveMeter, meter))))),
+      meterOf(
+        JSON.parse(
+          JSON.stringify(meterText(decideMeter(meter, command).reduce(evolveMeter, meter))),
+        ) as MeterText,
+      ),
     unusedMeter,
   )
 const october = { startsAt: '2026-10-01T00:00:00.000Z', endsAt: '2026-11-01T00:00:00.000Z' }

@@ -9,7 +9,7 @@ import { decideMeter, type MeterCommand } from '../../../src/domain/meters/decid
 import type { MeterEvent } from '../../../src/domain/meters/events.ts'
 import { evolveMeter, type Meter, unusedMeter } from '../../../src/domain/meters/meter.ts'
 import { MeterTerms } from '../../../src/domain/meters/terms.ts'
-import { meterOf, meterText } from '../../../src/domain/meters/text.ts'
+import { type MeterText, meterOf, meterText } from '../../../src/domain/meters/text.ts'
 
 const owner = { tenantId: 'acme', productId: 'api', licenseId: 'lic_1', meter: 'calls', unit: 'calls' }
 const issuedAt = '2026-10-15T12:00:00.000Z'
@@ -51,7 +51,7 @@ const correct = (amount: string, allowance = allowing()): MeterCommand => ({
 })
 
 /** The meter as a read model keeps it between two commands. */
-const stored = (meter: Meter): Meter => meterOf(JSON.parse(JSON.stringify(meterText(meter))))
+const stored = (meter: Meter): Meter => meterOf(JSON.parse(JSON.stringify(meterText(meter))) as MeterText)
 
 /** The events of the last of these commands. */
 function last(...commands: MeterCommand[]): MeterEvent[] {
