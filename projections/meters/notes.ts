@@ -15,12 +15,14 @@ export const usageNotes = defineTable(
     stream: 'text not null',
     revision: 'int not null',
     tenantId: 'text not null',
-    /** Where it is told. */
+    /** The license whose history gets the event. */
     licenseId: 'text not null',
     /** Of a meter that the licenses of a customer share. */
     customerId: 'text',
     meter: 'text not null',
     unit: 'text not null',
+    /** Of the event in the history. */
+    slot: 'text not null',
     event: 'json not null',
     eventId: 'uuid not null',
     requestId: 'text not null',
@@ -34,7 +36,7 @@ export const usageNotes = defineTable(
     // One that is told already is skipped, as when the same events are applied again.
     where: `r.revision > coalesce((
       select (h.data ->> 'meterRevision')::int from license_history h
-      where h.license_id = r.license_id and h.slot = '${usageSlot('')}' || coalesce(r.customer_id || '.', '') || r.meter
+      where h.license_id = r.license_id and h.slot = r.slot
       order by h.revision desc limit 1
     ), -1)`,
     indexes: { usage_notes_by_age: '(position)', usage_notes_of_license: '(license_id, position)' },
@@ -54,13 +56,14 @@ export function noteIn(
   if (!told) return []
   const { tenantId, meter, unit } = owner
   const { requestId, correlationId, actor } = metadata
-  const of = { stream, revision, tenantId, ...told, meter, unit }
+  const slot = usageSlot(meter, told.customerId ?? undefined)
+  const of = { stream, revision, tenantId, ...told, meter, unit, slot }
   return [{ ...of, event, eventId, requestId, correlationId, actor, position: String(position) }]
 }
 
 /**
- * The license in whose history it is told. Of what the licenses of a customer share, it is the one that used it last; credits and corrections
- * are the customer's, and told of none.
+ * The license whose history gets the event. For a meter that the licenses of a customer share, this is the one that used it last; credits and
+ * corrections belong to the customer, and are in no license's history.
  */
 function whereTold(
   owner: MeterOwner,
@@ -168,7 +171,7 @@ export async function findNextNote(db: Pool, licenseId: string): Promise<UsageNo
   })
   const [row] = rows
   if (!row) return undefined
-  const { event: recorded, stream: _, position: __, ...note } = usageNotes.fieldsIn(row)
+  const { event: recorded, stream: _, position: __, slot: ___, ...note } = usageNotes.fieldsIn(row)
   const event = MeterEvent.parse(recorded)
   if (!isNotable(event)) throw new Error(`${row.stream} has no event to tell of at ${row.revision}`)
   return { ...note, event }

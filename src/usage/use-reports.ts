@@ -130,12 +130,16 @@ export async function beginReport(db: Pool, stream: string, after: number, sendi
   )
 }
 
-/** Notes when a report was first on its way: whether it arrived then is not known until there is an answer. */
-export async function noteSent(db: Pool, stream: string, name: string, at: string): Promise<void> {
-  await db.query(
-    `update usage.use_reports set sent_at = coalesce(sent_at, $3) where stream = $1 and sending->>'name' = $2`,
+/**
+ * Notes when a report is first sent: whether it arrived then is not known until there is an answer.
+ * @returns whether it was not sent before
+ */
+export async function noteSent(db: Pool, stream: string, name: string, at: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update usage.use_reports set sent_at = $3 where stream = $1 and sending->>'name' = $2 and sent_at is null`,
     [stream, name, at],
   )
+  return rowCount === 1
 }
 
 /** Notes that a report was refused when it was first sent: it has not arrived. */

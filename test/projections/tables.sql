@@ -396,6 +396,7 @@ create table usage_notes (
   customer_id text,
   meter text not null,
   unit text not null,
+  slot text not null,
   event json not null,
   event_id uuid not null,
   request_id text not null,

@@ -115,11 +115,11 @@ async function deliver(
   const buyer = known ?? (await providers.card.readBuyer(access, subscription))
   if (known === null) await knowBuyer(db, stream, buyer)
   const { value, name, at } = sending
-  await noteSent(db, stream, name, momentOf(ports))
+  const isFirst = await noteSent(db, stream, name, momentOf(ports))
   try {
     await providers.card.reportUse(access, { eventName: meter, buyer, value, name, at })
   } catch (error) {
-    if (sentAt === null && error instanceof ProviderRefused) await noteRefused(db, stream, name)
+    if (isFirst && error instanceof ProviderRefused) await noteRefused(db, stream, name)
     throw error
   }
   await endReport(db, stream, sending, 0n)

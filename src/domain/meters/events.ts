@@ -24,8 +24,6 @@ const key = z.string().min(1).max(200)
 
 /** Of what a customer's licenses share: the one that used it. Absent where the meter is that license's own. */
 const licenseId = z.string().min(1).optional()
-/** The same: the one that used it last in the period. It is told there. */
-const lastToUse = licenseId
 
 /** What was counted once. Uses of one moment are recorded together. */
 const Use = z.strictObject({
@@ -173,7 +171,8 @@ export const MeterEvent = z.discriminatedUnion('type', [
       remaining: SumText,
       overage: SumText,
       period: Period,
-      licenseId: lastToUse,
+      /** Of a shared meter: the license that used it last in the period, whose history gets the event. */
+      licenseId,
       at: Moment,
     }),
   }),
@@ -192,7 +191,8 @@ export const MeterEvent = z.discriminatedUnion('type', [
       used: SumText,
       /** What of it came from where. */
       from: ShareSums,
-      licenseId: lastToUse,
+      /** As of a threshold. */
+      licenseId,
       at: Moment,
     }),
   }),

@@ -55,7 +55,7 @@ export function useReportRoutes(app: ZodApp, ports: Ports<'db' | 'execute' | 'no
         tags: ['Integrations'],
         summary: 'Show what Stripe is told of the uses of licenses',
         description:
-          'Whether reports are switched on, and what they are behind. keyledger stays the source: Stripe is told what was counted here.',
+          'Whether use is reported to Stripe, and how far the reports are behind. What counts is what keyledger has counted: Stripe gets a copy.',
         response: { 200: answer('The reports', reportsOut), ...errors(403) },
       },
     },
