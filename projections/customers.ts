@@ -64,6 +64,34 @@ export async function findCustomer(
   return rows[0]
 }
 
+/**
+ * The oldest customer of each person, and whether the tenant wants licenses to belong to them.
+ * @returns for those people who have one, the customer's id
+ */
+export async function findCustomersByAddress(
+  db: Pool,
+  tenantId: string,
+  subjectIds: readonly string[],
+): Promise<{ isOn: boolean; found: Map<string, string> }> {
+  const { rows } = await db.query<{ isOn: boolean; subjectId: string | null; customerId: string | null }>({
+    name: 'customers-by-address',
+    text: `select not coalesce((t.state->>'noCustomersByAddress')::boolean, false) as "isOn",
+             c.subject_id as "subjectId", c.customer_id as "customerId"
+           from tenants t
+           left join (
+             select distinct on (subject_id) subject_id, customer_id from customers
+             where tenant_id = $1 and subject_id = any($2) and state->>'erasedAt' is null
+             order by subject_id, created_at, customer_id
+           ) c on true
+           where t.tenant_id = $1`,
+    values: [tenantId, subjectIds],
+  })
+  const found = rows.flatMap(({ subjectId, customerId }) =>
+    subjectId !== null && customerId !== null ? [[subjectId, customerId] as const] : [],
+  )
+  return { isOn: rows[0]?.isOn ?? false, found: new Map(found) }
+}
+
 export type CustomerFilter = {
   /** Only the customers who are one of these people. */
   subjectIds?: readonly string[] | undefined

@@ -169,6 +169,8 @@ function ofTenant(entry: Own<'tenant'>): Administration | undefined {
     }
     case 'ConfirmationLifetimeChanged':
       return { ...of, action: 'changed', fields: fieldsOf({ confirmationSeconds: event.data.seconds }) }
+    case 'CustomersByAddressChanged':
+      return { ...of, action: 'changed', fields: fieldsOf({ customersByAddress: event.data.isOn }) }
     // The projector lists it under its own names.
     case 'ApprovalRuleChanged':
       return undefined

@@ -33,6 +33,9 @@ type LicenseFields = Omit<IssuedLicense, 'status' | 'holder' | 'seats'> &
     name: string | null
   }
 
+/** It has a holder, and neither an address nor a person has said whose it is. A test is nobody's purchase. */
+export const isToLink = 'customer_id is null and linked_by is null and email is not null and not test'
+
 export const licenses = defineTable<LicenseFields>(
   'licenses',
   {
@@ -95,6 +98,7 @@ export const licenses = defineTable<LicenseFields>(
     email: 'text',
     name: 'text',
     customerId: 'text',
+    linkedBy: 'text',
     source: 'text not null',
     saleId: 'text',
     test: 'boolean not null',
@@ -117,6 +121,7 @@ export const licenses = defineTable<LicenseFields>(
       licenses_of_customer: '(customer_id, created_at desc, license_id desc) where customer_id is not null',
       licenses_with_withdrawn_files: withdrawingLicenses,
       licenses_with_floating_seats: '(tenant_id, product_id) where floating is not null',
+      licenses_to_link: `(tenant_id, created_at, license_id) where ${isToLink}`,
       ...expiriesIndexes,
       ...filterIndexes,
     },

@@ -87,6 +87,19 @@ export async function changeConfirmationLifetime(
   await change(ports, tenantId, { type: 'ChangeConfirmationLifetime', seconds, at }, origin)
 }
 
+/**
+ * Says whether licenses that are issued from now on belong to the customer with their holder's address.
+ * @throws Refusal `tenant_not_found`, `tenant_closed`
+ */
+export async function changeCustomersByAddress(
+  ports: Ports<'execute' | 'now'>,
+  tenantId: string,
+  isOn: boolean,
+  origin: Origin,
+): Promise<void> {
+  await change(ports, tenantId, { type: 'ChangeCustomersByAddress', isOn, at: momentOf(ports) }, origin)
+}
+
 /** Takes the first steps off the home page of every member. @throws Refusal `tenant_not_found`, `tenant_closed` */
 export async function dismissOnboarding(
   ports: Ports<'execute' | 'now'>,

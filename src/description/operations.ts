@@ -473,13 +473,19 @@ export const operations = {
   getWorkspace: {
     method: 'GET',
     path: '/v1/workspace',
-    summary: 'Read the name and the plan of the workspace',
+    summary: 'Read the name, the plan and the settings of the workspace',
   },
-  renameWorkspace: {
+  updateWorkspace: {
     method: 'PATCH',
     path: '/v1/workspace',
-    summary: 'Rename the workspace; its ID stays the same',
-    body: { name: { kind: 'text', help: 'Shown on pages, in mails and in the portal', required: true } },
+    summary: 'Change the name or a setting of the workspace; omitted fields keep their value',
+    body: {
+      name: { kind: 'text', help: 'Shown on pages, in mails and in the portal' },
+      customersByAddress: {
+        kind: 'flag',
+        help: "Whether licenses that are issued from now on belong to the customer with their holder's email address, who is created where there is none",
+      },
+    },
     dryRun: true,
   },
   listLicenses: {
@@ -1006,6 +1012,12 @@ export const operations = {
     path: '/v1/customers/{id}/unlink-license',
     summary: 'Unlink a license from a customer; repeating it changes nothing',
     body: { licenseId: { kind: 'text', help: 'The id of the license', required: true } },
+    dryRun: true,
+  },
+  linkLicensesByAddress: {
+    method: 'POST',
+    path: '/v1/customers/link-licenses',
+    summary: "Link licenses without a customer to the customers with their holders' email addresses",
     dryRun: true,
   },
   listLicensesOfCustomer: {

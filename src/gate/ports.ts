@@ -3,6 +3,7 @@ import type { Ports } from '../ports.ts'
 /** The ports with which a gated operation runs. */
 export type OperationPorts = Ports<
   | 'db'
+  | 'deriveId'
   | 'execute'
   | 'idempotency'
   | 'keyTypes'

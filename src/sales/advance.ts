@@ -1,5 +1,6 @@
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { usingKeyType } from '../commands/cross-stream/key-type-use.ts'
+import { customerByAddress } from '../commands/customers/by-address.ts'
 import { keepKey } from '../commands/licenses/keys.ts'
 import { issuedAs } from '../commands/licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
@@ -39,6 +40,7 @@ import { termsOfPlan } from './mapping.ts'
 export type AdvancePorts = Ports<
   | 'counting'
   | 'db'
+  | 'deriveId'
   | 'execute'
   | 'findProduct'
   | 'keptKeys'
@@ -227,6 +229,10 @@ async function issue(
   if (typeof key === 'string') throw new Error('a key made here can be taken in')
   const issued: LicenseTerms = {
     ...placeOf(sale),
+    // A test is nobody's purchase.
+    ...(sale.test
+      ? { customerId: null }
+      : await customerByAddress(ports, sale.tenantId, sale.customer, origin)),
     licenseId: item.licenseId,
     productId: product.productId,
     keyTypeId: keyType.keyTypeId,
@@ -268,7 +274,6 @@ function placeOf(sale: KnownSale) {
   return {
     tenantId: sale.tenantId,
     holder: sale.customer,
-    customerId: null,
     source: sale.test ? ('test' as const) : ('sale' as const),
     saleId: sale.saleId,
     test: sale.test,

@@ -57,6 +57,8 @@ export const needed: Record<string, Permission | 'member'> = {
   'GET /dashboard/sales': 'member',
   'GET /dashboard/sales/:id': 'member',
   'GET /dashboard/search': 'member',
+  'POST /dashboard/settings/customers': 'manage_settings',
+  'POST /dashboard/customers/link-licenses': 'change_licenses',
   'GET /dashboard/settings': 'member',
   'GET /dashboard/start': 'member',
   'GET /dashboard/start/test-purchase': 'member',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findTenant } from '../../../projections/tenants.ts'
-import { renameTenant } from '../../commands/tenants.ts'
+import { changeCustomersByAddress, renameTenant } from '../../commands/tenants.ts'
 import { Plan, TenantName } from '../../domain/tenants/events.ts'
 import { Slug } from '../../domain/values.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
@@ -9,8 +9,18 @@ import { answer, errors, momentOut } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 
+const customersByAddress = z.boolean().meta({
+  description:
+    "Whether licenses that are issued from now on belong to the customer with their holder's email address, who is created where there is none",
+  example: true,
+})
+
 const workspaceIn = z
-  .strictObject({ name: TenantName.meta({ description: 'Shown on pages, in mails and in the portal' }) })
+  .strictObject({
+    name: TenantName.optional().meta({ description: 'Shown on pages, in mails and in the portal' }),
+    customersByAddress: customersByAddress.optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, { error: 'Send what to change.' })
   .meta({ example: { name: 'Acme Software' } })
 
 const workspaceOut = z.object({
@@ -27,6 +37,7 @@ const workspaceOut = z.object({
           '`suspended`: no license is issued or activated until it is resumed. `closed`: its requests get 403',
         example: 'active',
       }),
+      customersByAddress,
       createdAt: momentOut.meta({ example: '2026-11-02T09:30:00.000Z' }),
     })
     .meta({ id: 'Workspace', description: 'The tenant of the token, as its members see it' }),
@@ -40,7 +51,8 @@ export function workspaceRoutes(app: ZodApp, ports: WorkspacePorts): void {
     const tenant = await findTenant(ports.db, of)
     if (!tenant) throw notFound('tenant')
     const { tenantId, name, plan, status, createdAt } = tenant
-    return { workspace: { tenantId, name, plan, status, createdAt } }
+    const customersByAddress = !tenant.noCustomersByAddress
+    return { workspace: { tenantId, name, plan, status, customersByAddress, createdAt } }
   }
 
   app.get(
@@ -50,7 +62,7 @@ export function workspaceRoutes(app: ZodApp, ports: WorkspacePorts): void {
       schema: {
         operationId: 'getWorkspace',
         tags: ['Workspace'],
-        summary: 'Read the name and the plan of the workspace',
+        summary: 'Read the name, the plan and the settings of the workspace',
         description: 'That of the token: a token belongs to one workspace.',
         response: { 200: answer('The workspace', workspaceOut), ...errors(403) },
       },
@@ -63,18 +75,21 @@ export function workspaceRoutes(app: ZodApp, ports: WorkspacePorts): void {
     {
       config: { scope: 'products:write', dryRun: true },
       schema: {
-        operationId: 'renameWorkspace',
+        operationId: 'updateWorkspace',
         tags: ['Workspace'],
-        summary: 'Rename the workspace; its ID stays the same',
+        summary: 'Change the name or a setting of the workspace; omitted fields keep their value',
         description:
-          'The new name is on pages and in mails from now on. Mails that were sent keep the old one.',
+          'A new name is on pages and in mails from now on; mails that were sent keep the old one. The ID stays the same.',
         body: workspaceIn,
         response: { 200: answer('The workspace', workspaceOut), ...errors(400, 403) },
       },
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      await renameTenant(ports, tenantId, request.body.name, originOf(request))
+      const { name, customersByAddress } = request.body
+      if (name !== undefined) await renameTenant(ports, tenantId, name, originOf(request))
+      if (customersByAddress !== undefined)
+        await changeCustomersByAddress(ports, tenantId, customersByAddress, originOf(request))
       return view(tenantId)
     },
   )

@@ -11,6 +11,7 @@ import { asciiEmail } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
+import { customerByAddress } from '../customers/by-address.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { passKeyOn } from './keys.ts'
 import type { LicensePorts } from './licenses.ts'
@@ -54,7 +55,8 @@ export async function editLicense(
         if (license.status === 'absent') throw new Refusal('license_not_found')
         const edit = await editOf(ports, license, change, at)
         if (edit.holder !== undefined) await passKeyOn(ports, license, edit.holder)
-        return { type: 'EditLicense', edit, reason, at }
+        const { customerId } = await customerByAddress(ports, tenantId, edit.holder ?? null, origin)
+        return { type: 'EditLicense', edit, customerId: customerId ?? undefined, reason, at }
       },
       causeOf(origin, at),
       { loaded: stateOf(found), read: async () => stateOf(await find()), run: origin.run, proof },

@@ -1,18 +1,20 @@
 import { findLicensesByKey, findTakenBack } from '../../../projections/licenses/keys.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { forEachOf } from '../../async/for-each-of.ts'
 import { foreignKey, type TypedKey } from '../../credentials/license-key.ts'
 import type { Holder, LicenseTerms } from '../../domain/licenses/events.ts'
 import { type TermsInput, termsFrom } from '../../domain/licenses/issue.ts'
 import { licenses } from '../../domain/licenses/license.ts'
+import type { Owned } from '../../domain/licenses/link.ts'
 import type { LicenseStatus } from '../../domain/licenses/status.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
-import { licenseStream } from '../../domain/streams.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
 import { noStream } from '../../ledger/execute.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
+import { customersByAddress } from '../customers/by-address.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { type ForeignDevice, importedDevices } from './imported-devices.ts'
 import { keepKey } from './keys.ts'
@@ -57,7 +59,7 @@ type Candidate = {
   status: 'candidate'
   row: ForeignLicense
   licenseId: string
-  terms: Omit<LicenseTerms, 'holder'>
+  terms: Omit<LicenseTerms, 'holder' | keyof Owned>
   /** The plain hash of its key, under which an earlier import may have recorded it. */
   plainHash: string
 }
@@ -98,10 +100,13 @@ export async function importLicenses(
   const imported = new Set<Candidate>()
   const refused = new Map<string, RefusalCode>()
   const take = async (plans: readonly Candidate[], proof?: Proof) => {
-    const holders = await sealedHolders(ports, product.tenantId, plans)
+    const { tenantId } = product
+    const holders = await sealedHolders(ports, tenantId, plans)
+    const ownedBy = await customersByAddress(ports, tenantId, [...holders.values()], origin)
     await forEachOf(plans, atOnce, async (plan) => {
       const holder = holders.get(plan) ?? null
-      const outcome = await importOne(ports, product, { ...plan, holder }, origin, proof)
+      const held = { ...plan, terms: { ...plan.terms, holder, ...ownedBy(holder) } }
+      const outcome = await importOne(ports, product, held, origin, proof)
       if (outcome === 'imported') imported.add(plan)
       if (outcome === 'key_type_not_found') refused.set(plan.terms.keyHash, outcome)
     })
@@ -231,7 +236,6 @@ function planned(
       displayKey: key.displayKey,
       ...terms,
       onExpiry: keyType.onExpiry,
-      customerId: null,
       source: 'import',
       saleId: null,
       test: false,
@@ -326,14 +330,13 @@ type OneImported = 'imported' | 'duplicate' | 'key_type_not_found'
 async function importOne(
   ports: Ports<'deviceHashing' | 'execute' | 'keptKeys' | 'keyTypes' | 'newId' | 'subjects'>,
   product: PresentProduct,
-  { row, terms, holder }: Candidate & { holder: Holder | null },
+  { row, terms }: { row: ForeignLicense; terms: LicenseTerms },
   origin: Origin,
   capacityProof: Proof | undefined,
 ): Promise<OneImported> {
-  const _stream = licenseStream(terms.licenseId)
   const { licenseKey } = row
-  await keepKey(ports, product, { ...terms, holder }, { licenseKey, keyHash: terms.keyHash })
-  const devices = await importedDevices(ports, { ...terms, holder }, row.devices ?? [])
+  await keepKey(ports, product, terms, { licenseKey, keyHash: terms.keyHash })
+  const devices = await importedDevices(ports, terms, row.devices ?? [])
   const revoked = row.status === 'revoked'
   const suspended = row.status === 'suspended'
   try {
@@ -342,9 +345,7 @@ async function importOne(
         licenses,
         terms.licenseId,
         ({ status }) =>
-          status === 'absent'
-            ? { type: 'ImportLicense', terms: { ...terms, holder }, devices, revoked, suspended }
-            : undefined,
+          status === 'absent' ? { type: 'ImportLicense', terms, devices, revoked, suspended } : undefined,
         causeOf(origin, terms.at),
         {
           loaded: noStream(licenses),
@@ -358,29 +359,4 @@ async function importOne(
     if (error instanceof Refusal && error.code === 'key_type_not_found') return error.code
     throw error
   }
-}
-
-/**
- * Processes a few items concurrently. After a failure no further item is begun; it is thrown once the running
- * ones have ended.
- */
-async function forEachOf<T>(
-  items: readonly T[],
-  most: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const waiting = items.values()
-  const failures: unknown[] = []
-  const worker = async () => {
-    for (const item of waiting) {
-      if (failures.length > 0) return
-      try {
-        await work(item)
-      } catch (error) {
-        failures.push(error)
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: most }, worker))
-  if (failures.length > 0) throw failures[0]
 }

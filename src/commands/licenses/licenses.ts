@@ -19,6 +19,7 @@ import { type Loaded, noStream } from '../../ledger/execute.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
+import { customerByAddress } from '../customers/by-address.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { keepKey, sealKeyToMail } from './keys.ts'
 
@@ -35,6 +36,7 @@ export type LicenseInput = TermsInput & {
 /** What a mint uses. */
 export type MintPorts = Ports<
   | 'db'
+  | 'deriveId'
   | 'execute'
   | 'keptKeys'
   | 'keyTypes'
@@ -71,7 +73,9 @@ export async function mintLicense(
   const holder = await sealedHolder(ports, product.tenantId, input)
   const { tenantId, productId } = product
   const { keyTypeId } = keyType
-  const { sendKey = false } = input
+  const { sendKey = false, customerId } = input
+  const owned =
+    customerId === undefined ? await customerByAddress(ports, tenantId, holder, origin) : { customerId }
   const license = { tenantId, productId, licenseId, holder }
   if (sendKey) await sealKeyToMail(ports, license, key)
   await keepKey(ports, product, license, key)
@@ -92,7 +96,7 @@ export async function mintLicense(
           ...terms,
           onExpiry: keyType.onExpiry,
           holder,
-          customerId: input.customerId ?? null,
+          ...owned,
           source: 'api',
           saleId: null,
           test: false,

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { linkLicense, unlinkLicense } from '../../commands/customers/customers.ts'
+import { linkByAddress } from '../../commands/customers/link-by-address.ts'
 import { isId } from '../../credentials/id.ts'
 import { type Html, html } from '../../html.ts'
 import { type FilledForm, newForm, readForm } from '../forms/filled-form.ts'
@@ -26,6 +27,9 @@ const LicenseForm = z.object({
   licenseId: wantedLine(100, 'Enter the ID of a license.').refine((id) => isId('lic', id), noLicense),
 })
 
+/** As many as take a few seconds. */
+const mostLinked = 500
+
 /** As many as the page of a customer shows. */
 const maxShown = 100
 
@@ -46,6 +50,13 @@ export function customerLinkPages(app: FastifyInstance, { ports, show }: PageCon
       form,
     })
   }
+
+  app.post('/customers/link-licenses', change, async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const { linked, left } = await linkByAddress(ports, tenantId, mostLinked, originOfMember(request))
+    const done = `${linked} ${linked === 1 ? 'license' : 'licenses'} linked.`
+    return redirectWith(reply, '/dashboard/customers', left === 0 ? done : `${done} ${left} are left.`)
+  })
 
   app.get('/customers/:id/links', changeOne, (request: CustomerRequest, reply) =>
     page(request, reply, newForm()),

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { type CustomerEntry, findCustomer, listCustomers } from '../../../projections/customers.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
+import { countLicensesToLink } from '../../../projections/licenses/to-link.ts'
 import { listSales } from '../../../projections/sales/queries.ts'
 import { openOverrides } from '../../commands/customers/overrides.ts'
 import { may } from '../../domain/members/roles.ts'
@@ -54,7 +55,10 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const subjectIds = subjectId === undefined ? undefined : [subjectId]
     const filter = { subjectIds, erased: status && status === 'erased' }
-    const { items, next } = await listCustomers(ports.db, tenantId, filter, keyset)
+    const [{ items, next }, toLink] = await Promise.all([
+      listCustomers(ports.db, tenantId, filter, keyset),
+      countLicensesToLink(ports.db, tenantId),
+    ])
     const customers = await withPeople(ports, tenantId, items)
     return show(reply, {
       title: 'Customers',
@@ -65,6 +69,7 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
           mayChange: may(role, 'change_licenses'),
           filter: { status, person: subjectId },
           searched: undefined,
+          toLink,
           cursor,
           next: cursors.write(boundTo, next),
         }),
@@ -104,6 +109,7 @@ function personForm(app: FastifyInstance, { ports, show }: PageContext): void {
           customers,
           mayChange: may(role, 'change_licenses'),
           filter: { status: undefined, person: undefined },
+          toLink: 0,
           searched: { text, more: found.more || found.customers.length > pageSize },
           cursor: undefined,
           next: null,

@@ -36,6 +36,8 @@ type Customers = {
   cursor: string | undefined
   next: string | null
   mayChange: boolean
+  /** How many licenses have an address and no customer. */
+  toLink: number
 }
 
 const newCustomer = html`<a class="button" href="/dashboard/new-customer">New customer</a>`
@@ -43,7 +45,7 @@ const newCustomer = html`<a class="button" href="/dashboard/new-customer">New cu
 const path = '/dashboard/customers'
 
 export function customersView(view: View, page: Customers): Html {
-  const { customers, filter, searched, cursor, next, mayChange } = page
+  const { customers, filter, searched, cursor, next, mayChange, toLink } = page
   const rows = customers.map(({ customer, licenseIds, person }): Content[] => [
     html`<span
       ><a href=${`/dashboard/customers/${customer.customerId}`}>${person.email ?? customer.customerId}</a
@@ -55,6 +57,7 @@ export function customersView(view: View, page: Customers): Html {
   const isFiltered = filter.status !== undefined || filter.person !== undefined
   return html`<div>
     ${heading('Customers', 'The people and companies that licenses are linked to.', mayChange && newCustomer)}
+    ${mayChange && toLink > 0 && linkForm(view.token, toLink)}
     <form class="filters" method="post" action=${`${path}/find`}>
       ${tokenField(view.token)}
       ${field({ name: 'text', label: 'Name or email', maxlength: 400, required: false, value: searched?.text })}
@@ -88,6 +91,18 @@ export function customersView(view: View, page: Customers): Html {
     </div>
   </div>`
 }
+
+const linkForm = (
+  token: string,
+  toLink: number,
+): Html => html`<form class="sheet stack" method="post" action=${`${path}/link-licenses`}>
+  ${tokenField(token)}
+  <p>
+    ${toLink.toLocaleString('en')} ${toLink === 1 ? 'license has' : 'licenses have'} an email address and no customer. Linking
+    creates the customers that are missing, for up to 500 licenses at a time.
+  </p>
+  <div><button class="second">Link licenses</button></div>
+</form>`
 
 const namedStatuses = [
   ['present', 'Current'],

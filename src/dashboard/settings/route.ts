@@ -13,6 +13,7 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import { approvalRulePages } from './approval-rule-route.ts'
+import { customerSettingPages } from './customers-route.ts'
 import { namePages } from './name-route.ts'
 import { sdkKeyPages } from './sdk-key-route.ts'
 import { signingKeyPages } from './signing-keys-route.ts'
@@ -43,6 +44,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
             anotherMember: tenant?.anotherMemberApproves ?? false,
             confirmationSeconds: tenant?.confirmationSeconds ?? shortestLifetimeSeconds,
           },
+          customersByAddress: !tenant?.noCustomersByAddress,
           mayManage: may(principal.role, 'manage_settings'),
           mayChangeRule: may(principal.role, 'manage_members'),
           mayConnect: may(principal.role, 'manage_connections'),
@@ -55,6 +57,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
   sdkKeyPages(app, context)
   signingKeyPages(app, context)
   approvalRulePages(app, context)
+  customerSettingPages(app, context)
 }
 
 /** The form names the key to replace, so that sending it twice replaces one key only. */

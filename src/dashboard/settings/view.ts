@@ -6,6 +6,7 @@ import type { View } from '../frame/page.ts'
 import { badge, copyable, facts, heading, secretBox, section, tokenField } from '../frame/parts.ts'
 import type { Principal } from '../session/principal.ts'
 import { type ApprovalSettings, approvalRuleSummary } from './approval-rule-view.ts'
+import { customersSummary } from './customers-route.ts'
 import { signingKeysSummary } from './signing-keys-view.ts'
 
 type MaskedKey = { displayKey: string; issuedAt: string } | null
@@ -16,6 +17,7 @@ type Settings = {
   checkoutKey: MaskedKey
   signingKeys: readonly KeyState[]
   approvals: ApprovalSettings
+  customersByAddress: boolean
   /** Approvals and signing keys. */
   mayManage: boolean
   mayChangeRule: boolean
@@ -24,8 +26,8 @@ type Settings = {
 }
 
 export function settingsView(view: View, settings: Settings): Html {
-  const { principal, sdkKey, checkoutKey, signingKeys, approvals, mayManage, mayChangeRule, mayConnect } =
-    settings
+  const { principal, sdkKey, checkoutKey, signingKeys, approvals, customersByAddress } = settings
+  const { mayManage, mayChangeRule, mayConnect } = settings
   const { tenantId, tenantName, tenantStatus, plan } = principal
   return html`<div>
     ${heading('Settings', 'Settings of the whole workspace.')}
@@ -41,6 +43,7 @@ export function settingsView(view: View, settings: Settings): Html {
       ])}
     </div>
     ${section('Approvals', approvalRuleSummary(approvals, mayChangeRule), 'Who can approve dangerous requests, and for how long.')}
+    ${section('Customers', customersSummary(view.token, customersByAddress, mayManage), 'Whose a new license is.')}
     ${section('SDK key', sdkKeySummary(view, sdkKey, mayConnect), 'API key that your apps use for the client API.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayConnect), 'API key for creating checkout sessions.')}
     ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'Keys that sign leases and settings, so that your apps can verify them offline.')}

@@ -23,7 +23,14 @@ export type LicenseEdit = {
   updatesUntil?: string | null | undefined
 }
 
-export type EditCommand = { type: 'EditLicense'; edit: LicenseEdit; reason: string | null; at: string }
+export type EditCommand = {
+  type: 'EditLicense'
+  edit: LicenseEdit
+  /** The customer with the address of the new holder; undefined where the holder stays, or there is none. */
+  customerId?: string | undefined
+  reason: string | null
+  at: string
+}
 
 export type SuspendCommand =
   | { type: 'SuspendLicense'; reason: string | null; at: string }

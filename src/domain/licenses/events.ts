@@ -27,6 +27,9 @@ const toldByMail = z.literal(true).optional()
 /** The end of the grace of the expiry that is recorded; absent for one without a grace. */
 const graceUntil = Moment.optional()
 
+/** Whether it belongs to the customer because its holder has their address; absent when a person linked it. */
+const byAddress = z.literal(true).optional()
+
 /**
  * The terms of a license at its issue: a copy of its key type's rules, which later changes of the key type do
  * not affect.
@@ -46,6 +49,7 @@ export const LicenseTerms = z.strictObject({
   graceSeconds,
   holder: Holder.nullable(),
   customerId: z.string().nullable(),
+  byAddress,
   source: z.enum(['api', 'import', 'sale', 'test']),
   saleId: z.string().nullable(),
   test: z.boolean(),
@@ -186,7 +190,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('CustomerLinked'),
-    data: z.strictObject({ customerId: z.string().min(1), at: Moment }),
+    data: z.strictObject({ customerId: z.string().min(1), byAddress, at: Moment }),
   }),
   z.object({
     type: z.literal('CustomerUnlinked'),

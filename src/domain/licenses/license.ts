@@ -19,6 +19,7 @@ import { endOf } from './grace.ts'
 import { identifiedAtFirst } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
 import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts'
+import { decideOnLink, evolveLink, type LinkCommand, type Linked, linkIn, type Owned } from './link.ts'
 import { isOfUsage, type NoteUsage, usageNoted } from './metered.ts'
 import { type Noticed, type NoticeExpiry, noNotice, noticed, toldByMail } from './notices.ts'
 import { type Why, withReason } from './reasons.ts'
@@ -32,9 +33,10 @@ import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
 export type IssuedLicense = Omit<
   LicenseTerms,
-  'at' | keyof Term | 'graceSeconds' | 'updatesUntil' | 'floating'
+  'at' | keyof Term | 'graceSeconds' | 'updatesUntil' | 'floating' | keyof Owned
 > &
   Floating &
+  Linked &
   SaleFollowing &
   Seats &
   Noticed &
@@ -82,8 +84,7 @@ export type LicenseCommand =
   /** @param mail whether the product tells its customers */
   | { type: 'EndPaidPeriod'; mail?: boolean; at: string }
   | NoticeExpiry
-  | ({ type: 'LinkCustomer'; customerId: string; at: string } & Why)
-  | { type: 'UnlinkCustomer'; customerId: string; at: string }
+  | LinkCommand
   | ({ type: 'FollowSale' } & DesiredState)
   | { type: 'EraseHolder'; subjectId: string; at: string }
   | { type: 'ReseatDevice'; deviceId: string; at: string }
@@ -97,7 +98,7 @@ export const absentLicense: License = { status: 'absent' }
 /**
  * Returning no events means that the request was already true, so a retry is harmless.
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_suspended`,
- *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` refuses, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
+ *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` and `decideOnLink` refuse, `seat_limit_reached`, `device_not_found`,
  *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_without_address`,
  *   `key_mailed_recently`, what `decideOnDevice`, `decideByCustomer`, `decideOnRelay`, `fileIssued` and `fileReleased` refuse
  */
@@ -140,18 +141,9 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return ended(license, command)
     case 'NoticeExpiry':
       return noticed(license, command)
-    case 'LinkCustomer': {
-      const { customerId, at } = command
-      if (license.customerId === customerId) return []
-      if (license.customerId !== null) throw new Refusal('license_of_another_customer')
-      return withReason({ type: 'CustomerLinked', data: { customerId, at } }, command)
-    }
-    case 'UnlinkCustomer': {
-      const { customerId, at } = command
-      if (license.customerId === null) return []
-      if (license.customerId !== customerId) throw new Refusal('license_of_another_customer')
-      return [{ type: 'CustomerUnlinked', data: { customerId, at } }]
-    }
+    case 'LinkCustomer':
+    case 'UnlinkCustomer':
+      return decideOnLink(license, command)
     case 'FollowSale':
       return followed(license, command)
     case 'ReseatDevice': {
@@ -162,8 +154,12 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       const events = activated(license, { type: 'ActivateDevice', ...device, at: command.at })
       return events.length === 0 ? [] : [...events, ...identifiedAtFirst(seat, command.at)]
     }
-    case 'EditLicense':
-      return edited(license, command)
+    case 'EditLicense': {
+      const { customerId, at } = command
+      const events = edited(license, command)
+      if (customerId === undefined || events.length === 0) return events
+      return [...events, ...decideOnLink(license, { type: 'LinkCustomer', customerId, byAddress: true, at })]
+    }
     case 'FreeSeat':
     case 'NameDevice':
       return decideByCustomer(license, command)
@@ -265,8 +261,6 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, ...termIn(event.data) }
     case 'LicenseStarted':
       return { ...license, ...termIn(event.data), sold: event.data.sold }
-    case 'CustomerLinked':
-      return { ...license, customerId: event.data.customerId }
     case 'LicenseEdited': {
       const { reason: _, at, updatesUntil, ...changed } = event.data
       const updates = updatesUntil === undefined ? {} : { updatesUntil, updatesPaidAt: at }
@@ -277,8 +271,9 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, suspendedAt: event.data.at, suspendedReason: event.data.reason }
     case 'LicenseResumed':
       return { ...license, suspendedAt: null, suspendedReason: null }
+    case 'CustomerLinked':
     case 'CustomerUnlinked':
-      return { ...license, customerId: null }
+      return { ...license, ...evolveLink(event) }
     case 'HolderErased':
       return { ...license, holder: withoutPerson(license.holder) }
     case 'KeyMailAsked':
@@ -297,9 +292,17 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   }
 }
 
-function issuedWith({ at: _, updatesUntil, floating, ...terms }: LicenseTerms): IssuedLicense {
+function issuedWith({
+  at: _,
+  updatesUntil,
+  floating,
+  customerId,
+  byAddress,
+  ...terms
+}: LicenseTerms): IssuedLicense {
   return {
     ...terms,
+    ...linkIn({ customerId, byAddress }),
     ...termIn(terms),
     graceSeconds: terms.graceSeconds ?? null,
     status: 'issued',

@@ -84,6 +84,7 @@ export function evolveClientKeys(keys: ClientKeys, event: TenantEvent): ClientKe
     case 'ConfirmationLifetimeChanged':
     case 'OnboardingDismissed':
     case 'SellingElsewhereChosen':
+    case 'CustomersByAddressChanged':
       return keys
   }
 }

@@ -56,6 +56,11 @@ export const TenantEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('OnboardingDismissed'), data: z.strictObject({ at: Moment }) }),
   /** Licenses are sold without a connected provider: the vendor's own server issues them. */
   z.object({ type: z.literal('SellingElsewhereChosen'), data: z.strictObject({ at: Moment }) }),
+  /** Whether licenses belong to the customer with their holder's address. Before the first such event: yes. */
+  z.object({
+    type: z.literal('CustomersByAddressChanged'),
+    data: z.strictObject({ isOn: z.boolean(), at: Moment }),
+  }),
   z.object({ type: z.literal('SdkKeyIssued'), data: SdkKey }),
   z.object({ type: z.literal('SdkKeyRotated'), data: SdkKey }),
   z.object({ type: z.literal('CheckoutKeyIssued'), data: z.strictObject(clientKey) }),

@@ -20,6 +20,8 @@ export type Tenant =
       onboardingDismissed: boolean
       /** Whether the vendor said that licenses are sold without a connected provider. */
       sellsElsewhere: boolean
+      /** Present when the vendor alone says whose a license is; otherwise it belongs to the customer with its holder's address. */
+      noCustomersByAddress?: true
       createdAt: string
     }
 
@@ -31,6 +33,7 @@ export type TenantCommand =
   | { type: 'CloseTenant'; reason: string | null; at: string }
   | { type: 'ChangeApprovalRule'; anotherMember: boolean; at: string }
   | { type: 'ChangeConfirmationLifetime'; seconds: number; at: string }
+  | { type: 'ChangeCustomersByAddress'; isOn: boolean; at: string }
   | { type: 'DismissOnboarding' | 'ChooseSellingElsewhere'; at: string }
 
 /** Every first path segment that the service itself uses, which a tenant's URLs would collide with. */
@@ -111,6 +114,12 @@ export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEven
       if (tenant.confirmationSeconds === seconds) return []
       return [{ type: 'ConfirmationLifetimeChanged', data: { seconds, at } }]
     }
+    case 'ChangeCustomersByAddress': {
+      const { isOn, at } = command
+      if (tenant.status === 'closed') throw new Refusal('tenant_closed')
+      if (isOn === !tenant.noCustomersByAddress) return []
+      return [{ type: 'CustomersByAddressChanged', data: { isOn, at } }]
+    }
     case 'DismissOnboarding':
       if (tenant.status === 'closed') throw new Refusal('tenant_closed')
       return tenant.onboardingDismissed ? [] : [{ type: 'OnboardingDismissed', data: { at: command.at } }]
@@ -150,6 +159,10 @@ export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
       return { ...tenant, onboardingDismissed: true }
     case 'SellingElsewhereChosen':
       return { ...tenant, sellsElsewhere: true }
+    case 'CustomersByAddressChanged': {
+      const { noCustomersByAddress: _, ...others } = tenant
+      return event.data.isOn ? others : { ...others, noCustomersByAddress: true }
+    }
     case 'SdkKeyIssued':
     case 'SdkKeyRotated':
     case 'CheckoutKeyIssued':

@@ -29,7 +29,7 @@ export async function rehearse<S extends OperationPorts>(
 function withoutEffect(
   ports: OperationPorts,
   ledger: OperationPorts['ledger'],
-): Omit<OperationPorts, 'db' | 'now' | 'randomBytes'> {
+): Omit<OperationPorts, 'db' | 'deriveId' | 'now' | 'randomBytes'> {
   const { db, secrets, subjects, mailing, idempotency, refusals, keyTypes } = ports
   const counts = { products: countProducts, activeDevices: countSeatedDevices }
   const free = { prove: async () => undefined, leave: () => undefined }

@@ -60,6 +60,7 @@ export const operations = {
   importLicenses: 'POST /v1/licenses/import idempotent',
   keepSeat: 'POST /v1/licenses/heartbeat',
   linkLicense: 'POST /v1/customers/{id}/link-license idempotent',
+  linkLicensesByAddress: 'POST /v1/customers/link-licenses idempotent',
   listAudit: 'GET /v1/audit paged',
   listCustomerMeterLines: 'GET /v1/customers/{id}/meters/{meter}/uses paged',
   listCustomerMeters: 'GET /v1/customers/{id}/meters',
@@ -108,7 +109,6 @@ export const operations = {
   releaseRelay: 'POST /v1/licenses/{id}/relays/release idempotent',
   remintLicense: 'POST /v1/licenses/{id}/remint idempotent',
   removePortalLogo: 'DELETE /v1/portal/logo',
-  renameWorkspace: 'PATCH /v1/workspace',
   replaceEntitlementOverrides: 'PATCH /v1/customers/{id}/entitlements',
   replaySale: 'POST /v1/sales/{id}/replay idempotent',
   reseatDevice: 'POST /v1/licenses/{id}/reseat-device gated',
@@ -138,6 +138,7 @@ export const operations = {
   updateKeyType: 'PATCH /v1/products/{productId}/key-types/{keyTypeId}',
   updateLicense: 'PATCH /v1/licenses/{id}',
   updateProduct: 'PATCH /v1/products/{productId}',
+  updateWorkspace: 'PATCH /v1/workspace',
   validateLicense: 'POST /v1/licenses/validate safe',
   verifyPrices: 'POST /v1/products/{productId}/key-types/verify-prices idempotent',
   verifyToken: 'GET /v1/tokens/verify',
@@ -168,6 +169,7 @@ export type DryRunId =
   | 'getSdkKey'
   | 'importLicenses'
   | 'linkLicense'
+  | 'linkLicensesByAddress'
   | 'logout'
   | 'mapSale'
   | 'mintLicense'
@@ -176,7 +178,6 @@ export type DryRunId =
   | 'reinstateLicense'
   | 'remintLicense'
   | 'removePortalLogo'
-  | 'renameWorkspace'
   | 'replaceEntitlementOverrides'
   | 'replaySale'
   | 'reseatDevice'
@@ -202,3 +203,4 @@ export type DryRunId =
   | 'updateKeyType'
   | 'updateLicense'
   | 'updateProduct'
+  | 'updateWorkspace'

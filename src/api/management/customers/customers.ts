@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CustomerEntry } from '../../../../projections/customers.ts'
+import type { ByAddressPorts } from '../../../commands/customers/by-address.ts'
 import {
   changeCustomer,
   createCustomer,
@@ -7,6 +8,7 @@ import {
   requireCustomer,
   unlinkLicense,
 } from '../../../commands/customers/customers.ts'
+import { linkByAddress } from '../../../commands/customers/link-by-address.ts'
 import { openOverrides, replaceOverrides } from '../../../commands/customers/overrides.ts'
 import { withoutReasons } from '../../../domain/customers/overrides.ts'
 import { eraseCustomer } from '../../../gate/operations/erase-customer.ts'
@@ -44,6 +46,7 @@ export function customerRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'newId'
   changeRoute(app, ports)
   linkRoute(app, ports)
   unlinkRoute(app, ports)
+  linkByAddressRoute(app, ports)
   ofCustomerRoutes(app, ports, cursors)
   entitlementsRoute(app, ports)
   eraseRoute(app, ports)
@@ -175,7 +178,8 @@ function linkRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now' | 'subject
         operationId: 'linkLicense',
         tags: ['Customers'],
         summary: 'Link a license to a customer; repeating it changes nothing',
-        description: 'A license of another customer has to be unlinked from them first.',
+        description:
+          'A license that was linked to another customer has to be unlinked from them first, unless only its email address linked it.',
         params: onlyId,
         body: z
           .strictObject({
@@ -226,6 +230,37 @@ function unlinkRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now' | 'subje
       const origin = originOf(request)
       return shown(ports, tenantId, await unlinkLicense(ports, tenantId, id, licenseId, origin))
     },
+  )
+}
+
+/** Takes a few seconds. */
+const mostLinked = 500
+
+function linkByAddressRoute(app: ZodApp, ports: ByAddressPorts): void {
+  app.post(
+    '/v1/customers/link-licenses',
+    {
+      config: { scope: 'customers:write', dryRun: true },
+      schema: {
+        operationId: 'linkLicensesByAddress',
+        tags: ['Customers'],
+        summary: "Link licenses without a customer to the customers with their holders' email addresses",
+        description:
+          `The oldest ${mostLinked} of them, with new customers where there are none; repeat it until none are left. Licenses that were ` +
+          'unlinked from a customer stay without one.',
+        response: {
+          200: answer(
+            'What was linked',
+            z.object({
+              linked: z.int().meta({ description: 'How many licenses were linked', example: 500 }),
+              left: z.int().meta({ description: 'How many are left; 0 when it is done', example: 1371 }),
+            }),
+          ),
+          ...errors(403),
+        },
+      },
+    },
+    async (request) => linkByAddress(ports, callerIn(request).tenantId, mostLinked, originOf(request)),
   )
 }
 

@@ -107,10 +107,17 @@ export const workspaceCommands = {
     summary: 'Replace the SDK key',
     question: 'Replace the SDK key? Apps with the current one are refused immediately.',
   },
-  getWorkspace: { words: 'workspace show', summary: 'Show the name and the plan of the workspace' },
-  renameWorkspace: {
-    words: 'workspace rename',
-    options: { name: argument('shown on pages, in mails and in the portal') },
+  getWorkspace: {
+    words: 'workspace show',
+    summary: 'Show the name, the plan and the settings of the workspace',
+  },
+  updateWorkspace: {
+    words: 'workspace update',
+    summary: 'Change the name or a setting of the workspace',
+    options: {
+      name: 'shown on pages, in mails and in the portal',
+      customersByAddress: "whether new licenses belong to the customer with their holder's address",
+    },
   },
   listAudit: {
     words: 'audit list',

@@ -17,7 +17,7 @@ import {
   releaseRelay,
   remintLicense,
   removePortalLogo,
-  renameWorkspace,
+  updateWorkspace,
   resumeLicense,
   searchLicenses,
   sendLicenseKey,
@@ -122,8 +122,8 @@ const { MEMBER_TOKEN: auth = '' } = process.env
 const tested = await testProductMail({ path: { productId: 'editor' }, auth })
 expect('its member gets a test mail', tested.data, ({ test }) => test.ok)
 
-await rehearsed((query) => renameWorkspace({ query, body: { name: 'Acme Tools' } }))
-const renamed = await renameWorkspace({ body: { name: 'Acme Tools' } })
+await rehearsed((query) => updateWorkspace({ query, body: { name: 'Acme Tools' } }))
+const renamed = await updateWorkspace({ body: { name: 'Acme Tools' } })
 expect('the workspace is renamed', renamed.data, ({ workspace }) => workspace.name === 'Acme Tools')
 const workspace = await getWorkspace()
 expect(

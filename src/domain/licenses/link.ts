@@ -1,0 +1,57 @@
+import { Refusal } from '../refusal.ts'
+import type { LicenseEvent, LicenseTerms } from './events.ts'
+import { type Why, withReason } from './reasons.ts'
+
+/** Whose a license is, as an event records it. */
+export type Owned = Pick<LicenseTerms, 'customerId' | 'byAddress'>
+
+/** The customer of a license. */
+export type Linked = {
+  customerId: string | null
+  /** What decided that: the address of its holder, or a person, who may also have decided that it has none; null before either. */
+  linkedBy: 'address' | 'person' | null
+}
+
+export type LinkCommand =
+  | ({
+      type: 'LinkCustomer'
+      customerId: string
+      /** Whether the customer was found by the address of the license's holder; otherwise a person chose it. */
+      byAddress?: true
+      at: string
+    } & Why)
+  | { type: 'UnlinkCustomer'; customerId: string; at: string }
+
+/**
+ * What a person decided stays: an address changes nothing of it, and a person may link a license to another customer than the one
+ * with its holder's address.
+ * @throws Refusal `license_of_another_customer`
+ */
+export function decideOnLink(license: Linked, command: LinkCommand): LicenseEvent[] {
+  const { customerId, at } = command
+  if (command.type === 'UnlinkCustomer') {
+    if (license.customerId === null) return []
+    if (license.customerId !== customerId) throw new Refusal('license_of_another_customer')
+    return [{ type: 'CustomerUnlinked', data: { customerId, at } }]
+  }
+  if (license.customerId === customerId) return []
+  const { byAddress } = command
+  if (byAddress && license.linkedBy === 'person') return []
+  if (license.customerId !== null && license.linkedBy === 'person')
+    throw new Refusal('license_of_another_customer')
+  const linked = { customerId, ...(byAddress && { byAddress }), at }
+  return withReason({ type: 'CustomerLinked', data: linked }, command)
+}
+
+/** Never refuses: what is recorded has happened. */
+export function evolveLink(
+  event: Extract<LicenseEvent, { type: 'CustomerLinked' | 'CustomerUnlinked' }>,
+): Linked {
+  return event.type === 'CustomerLinked' ? linkIn(event.data) : { customerId: null, linkedBy: 'person' }
+}
+
+/** As {@link Linked}, of a license as it was issued. */
+export const linkIn = ({ customerId, byAddress }: Owned): Linked => ({
+  customerId,
+  linkedBy: customerId === null ? null : byAddress ? 'address' : 'person',
+})
