@@ -159,6 +159,7 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
     { productId: 'keeping', licenses: [{ licenseKey: 'OLD-1234-ABCD-5678', email: 'grace@example.com' }] },
   ],
   'POST /v1/customers': ['/v1/customers', { email: 'new@example.com' }],
+  'POST /v1/customers/link-licenses': ['/v1/customers/link-licenses'],
   'PATCH /v1/customers/{id}': [`/v1/customers/${ids.customer}`, { email: 'other@example.com' }],
   'DELETE /v1/customers/{id}': [`/v1/customers/${ids.customer}`],
   'POST /v1/customers/{id}/link-license': [

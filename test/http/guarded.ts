@@ -58,6 +58,7 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['GET', '/v1/licenses/lic_absent/evidence', 'licenses:read'],
   ['GET', '/v1/customers', 'customers:read'],
   ['POST', '/v1/customers', 'customers:write', { email: 'ada@example.com' }],
+  ['POST', '/v1/customers/link-licenses', 'customers:write'],
   ['GET', '/v1/customers/cus_absent', 'customers:read'],
   ['POST', '/v1/customers/cus_absent/link-license', 'customers:write', { licenseId: 'lic_absent' }],
   ['PATCH', '/v1/customers/cus_absent/entitlements', 'customers:write', { overrides: [] }],

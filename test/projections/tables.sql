@@ -178,6 +178,7 @@ create table licenses (
   email text,
   name text,
   customer_id text,
+  linked_by text,
   source text not null,
   sale_id text,
   test boolean not null,
@@ -193,6 +194,7 @@ create index licenses_of_subject on licenses (tenant_id, subject_id, created_at 
 create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc) where customer_id is not null;
 create index licenses_with_withdrawn_files on licenses (tenant_id, product_id, withdrawn_until) where withdrawn_until is not null;
 create index licenses_with_floating_seats on licenses (tenant_id, product_id) where floating is not null;
+create index licenses_to_link on licenses (tenant_id, created_at, license_id) where customer_id is null and linked_by is null and email is not null and not test;
 create index licenses_open_ends on licenses (ends_at) where revoked_at is null and ends_at is not null and ended_at is distinct from ends_at;
 create index licenses_by_expiry on licenses (tenant_id, product_id, expires_at, noticed_end, noticed_days, end_set_at) where expires_at is not null and revoked_at is null and suspended_at is null;
 create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc, expires_at);

@@ -72,3 +72,38 @@ test('the license names its customer', () => {
   const license = [minted(), linked('cus_1')].reduce(evolveLicense, absentLicense)
   expect(license).toMatchObject({ customerId: 'cus_1' })
 })
+
+const byAddress = (customerId: string): LicenseCommand => ({
+  ...{ type: 'LinkCustomer', customerId, byAddress: true, at: later },
+})
+const foundByAddress = (customerId: string) =>
+  ({ type: 'CustomerLinked', data: { customerId, byAddress: true, at: later } }) as const
+
+test('the address of its holder links a license that nobody has decided about', () => {
+  given(minted())
+    .when(byAddress('cus_1'))
+    .expectEvents([foundByAddress('cus_1')])
+  given(minted(), foundByAddress('cus_1')).when(byAddress('cus_1')).expectEvents([])
+  given(minted(), foundByAddress('cus_1'))
+    .when(byAddress('cus_2'))
+    .expectEvents([foundByAddress('cus_2')])
+})
+
+test.each([
+  ['linked', [minted(), linked('cus_1')]],
+  ['minted', [minted({ customerId: 'cus_1' })]],
+  ['unlinked', [minted(), foundByAddress('cus_1'), unlinked]],
+])('what a person decided when it was %s stays', (_, history) =>
+  given(...history)
+    .when(byAddress('cus_2'))
+    .expectEvents([]),
+)
+
+test.each([
+  ['linked', [minted(), foundByAddress('cus_1')]],
+  ['minted', [minted({ customerId: 'cus_1', byAddress: true })]],
+])('a person links a license to another customer than the address with which it was %s', (_, history) =>
+  given(...history)
+    .when(link('cus_2'))
+    .expectEvents([{ type: 'CustomerLinked', data: { customerId: 'cus_2', at: later } }]),
+)

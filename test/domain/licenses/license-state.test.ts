@@ -24,6 +24,7 @@ const state = (...history: LicenseEvent[]) => history.reduce(evolveLicense, abse
 const { at: _, ...own } = terms
 const issued = {
   ...own,
+  linkedBy: null,
   startsWith: null,
   graceSeconds: null,
   noticedEnd: null,
