@@ -27,7 +27,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseRevoked':
       return withReason('Revoked', event.data)
     case 'CustomerLinked':
-      return `Linked to the customer ${event.data.customerId}`
+      return `Linked to the customer ${event.data.customerId}${event.data.byAddress ? ' with its email address' : ''}`
     case 'CustomerUnlinked':
       return `Unlinked from the customer ${event.data.customerId}`
     case 'LicenseRenewed':

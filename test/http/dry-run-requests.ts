@@ -52,6 +52,11 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   const linked = (await mint(api.ask, token, 'editor')).id
   const suspended = (await mint(api.ask, token, 'editor')).id
   const revoked = (await mint(api.ask, token, 'editor')).id
+  const workspace = (customersByAddress: boolean) =>
+    api.ask('PATCH', '/v1/workspace', { token, body: { customersByAddress } })
+  await workspace(false)
+  await mint(api.ask, token, 'editor', { email: 'grace@example.com' })
+  await workspace(true)
   const kept = (await mint(api.ask, token, 'keeping', { email: 'ada@example.com' })).id
   const customer = await makeCustomer(api.ask, token)
   await post(`/v1/customers/${customer}/link-license`, { licenseId: linked })

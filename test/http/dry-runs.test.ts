@@ -128,6 +128,7 @@ test('a dry run of an import says which rows it would not import', async () => {
   ]
   expect(await sentencesOf('/v1/licenses/import', { productId: 'editor', licenses })).toStrictEqual([
     '1 device gets its seat: “desk”',
+    'Creates 1 customer',
     'Creates 2 licenses',
     '1 row is a duplicate',
     '1 row is invalid',

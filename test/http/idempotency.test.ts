@@ -100,11 +100,11 @@ const seated = async () => {
 /** Every operation whose run takes its ids, keys and time from the reservation. */
 const operations: [what: string, events: number, prepare: () => Promise<Request>][] = [
   [
-    'a mint',
-    1,
+    'a mint, which makes the customer with the address too',
+    2,
     async () => ({
       url: '/v1/licenses',
-      body: { productId: 'editor', email: 'ada@example.com', name: 'Ada', metadata: { order: '1' } },
+      body: { productId: 'editor', email: `${newKey()}@example.com`, name: 'Ada', metadata: { order: '1' } },
     }),
   ],
   [

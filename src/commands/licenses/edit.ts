@@ -55,7 +55,8 @@ export async function editLicense(
         if (license.status === 'absent') throw new Refusal('license_not_found')
         const edit = await editOf(ports, license, change, at)
         if (edit.holder !== undefined) await passKeyOn(ports, license, edit.holder)
-        const { customerId } = await customerByAddress(ports, tenantId, edit.holder ?? null, origin)
+        const newHolder = license.linkedBy === 'person' ? null : (edit.holder ?? null)
+        const { customerId } = await customerByAddress(ports, tenantId, newHolder, origin)
         return { type: 'EditLicense', edit, customerId: customerId ?? undefined, reason, at }
       },
       causeOf(origin, at),

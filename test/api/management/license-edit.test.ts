@@ -64,7 +64,8 @@ describe('editing a license', () => {
     const change = { email: 'bob@example.com', metadata: { order: '2', team: 'blue' }, deviceLimit: null }
     expect(await edit(id, change)).toMatchObject({ body: { license: { expiresAt, ...change } } })
     expect(await send('GET', `/${id}`)).toMatchObject({ body: { license: { expiresAt, ...change } } })
-    expect(await lastOf(id)).toMatchObject({
+    const { items } = History.parse((await send('GET', `/${id}/history?order=oldest`)).body)
+    expect(items[2]).toMatchObject({
       event: 'license.updated',
       summary: 'Edited',
       actor: { kind: 'token', id: tenant.tokenId },
@@ -74,8 +75,8 @@ describe('editing a license', () => {
         { field: 'email', before: 'ada@example.com', after: 'bob@example.com' },
       ],
     })
-    const { items } = History.parse((await send('GET', `/${id}/history?order=oldest`)).body)
     expect(items[1]).toMatchObject({ summary: 'Edited: a favor' })
+    expect(items[3]).toMatchObject({ event: 'license.linked' })
     const asOf = await send('GET', `/${id}?asOf=1`)
     expect(asOf).toMatchObject({ body: { license: { email: 'ada@example.com', deviceLimit: 2, expiresAt } } })
   })
@@ -251,6 +252,7 @@ test('the webhook events contain the fields of the license after the change', as
   expect(own).toMatchObject([
     { event: 'license.issued', source: 'api', customer_email: 'ada@example.com' },
     { event: 'license.updated', ...current, expires_at: null },
+    { event: 'license.linked', customer_email: 'bob@example.com' },
     { event: 'license.updated', ...current, expires_at: Date.parse(expiresAt) / 1000 },
     { event: 'license.suspended', customer_email: 'bob@example.com' },
     { event: 'license.resumed', customer_email: 'bob@example.com' },

@@ -65,6 +65,7 @@ const history = async (query = '') =>
 
 const byToken = () => ({ kind: 'token', id: tenant.tokenId, name: 'test' })
 const requestId = expect.stringMatching(/^req_/) as string
+const ofAddress = expect.stringMatching(/^cus_/) as string
 const noLinks = { saleId: null, customerId: null, confirmationId: null, deliveries: [] }
 
 test('the history contains events with their time, actor and changes', async () => {
@@ -85,8 +86,9 @@ test('the history contains events with their time, actor and changes', async () 
         { field: 'expiresAt', before: null, after: '2027-03-01T12:00:00.000Z' },
         { field: 'deviceLimit', before: null, after: 2 },
         { field: 'seatsUsed', before: null, after: 0 },
+        { field: 'customerId', before: null, after: ofAddress },
       ],
-      links: noLinks,
+      links: { ...noLinks, customerId: ofAddress },
     },
     {
       sequence: 1,
@@ -127,7 +129,7 @@ test('the history contains events with their time, actor and changes', async () 
     }),
     expect.objectContaining({
       event: 'license.linked',
-      changes: [{ field: 'customerId', before: null, after: customer }],
+      changes: [{ field: 'customerId', before: ofAddress, after: customer }],
       links: { ...noLinks, customerId: customer },
     }),
     expect.objectContaining({

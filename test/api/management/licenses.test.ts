@@ -86,6 +86,7 @@ describe('a minted license', () => {
       entitlements: ['export', 'sync'],
       expiresAt: '2026-04-01T12:00:00.000Z',
       email: 'ada@example.com',
+      customerId: expect.stringMatching(/^cus_/) as string,
       metadata: { order: '17' },
     }
     expect({ status, body }).toStrictEqual({

@@ -29,6 +29,12 @@ const chosen = (model: Model, real: World, index: number): Chosen => ({
 
 const Minted = z.looseObject({ licenseKey: z.string(), license: z.looseObject({ id: z.string() }) })
 
+/** The customer with this address, who is made if there is none. */
+function byAddress({ buyers }: Model, email: string): { email: string } {
+  buyers.add(email)
+  return { email }
+}
+
 const mint = (productId: string, keyTypeId: string, customer: number | undefined) =>
   step(`mint ${keyTypeId} of ${productId}`, async (model, call, real) => {
     const keyType = model.products.get(productId)?.keyTypes.get(keyTypeId)
@@ -53,7 +59,9 @@ const mint = (productId: string, keyTypeId: string, customer: number | undefined
       keyTypeId,
       limit,
       email,
-      customer: index,
+      ...(index === undefined
+        ? { customer: byAddress(model, email), isDecided: false }
+        : { customer: index, isDecided: true }),
       status: 'active',
       devices,
       known,
@@ -69,6 +77,8 @@ const edit = (index: number, deviceLimit: number | null, email: string | null) =
     if (deviceLimit !== null && deviceLimit < license.devices.size) return expectStatus(answer, 409)
     expectStatus(answer, 200)
     license.limit = deviceLimit
+    if (email !== null && email !== license.email && !license.isDecided)
+      license.customer = byAddress(model, email)
     license.email = email
   })
 
@@ -161,9 +171,11 @@ const link = (index: number, customer: number) =>
     })
     if (customerId === undefined || !license) return expectStatus(answer, 404)
     const wanted = customer % model.customers.length
-    if (license.customer !== undefined && license.customer !== wanted) return expectStatus(answer, 409)
+    if (license.isDecided && license.customer !== undefined && license.customer !== wanted)
+      return expectStatus(answer, 409)
     expectStatus(answer, 200)
     license.customer = wanted
+    license.isDecided = true
   })
 
 const unlink = (index: number, customer: number) =>
@@ -177,6 +189,7 @@ const unlink = (index: number, customer: number) =>
     if (license.customer !== undefined && license.customer !== customer % model.customers.length)
       return expectStatus(answer, 409)
     expectStatus(answer, 200)
+    if (license.customer !== undefined) license.isDecided = true
     license.customer = undefined
   })
 

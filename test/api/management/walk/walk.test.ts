@@ -51,6 +51,10 @@ async function expectLists(
     expect(found.map(({ id }) => id).toSorted()).toStrictEqual(ids.map(({ id }) => id).toSorted())
     return found
   }
+  const shownCustomers = await list('/v1/customers?')
+  const made = shownCustomers.filter(({ id }) => !customers.includes(id))
+  const buyers = new Map(made.map(({ id, email }) => [email, id]))
+  expect([...buyers.keys()].toSorted()).toStrictEqual([...model.buyers].toSorted())
   const all = await expectLicenses('', () => true)
   for (const shown of all) {
     const license = model.licenses[licenses.findIndex(({ id }) => id === shown.id)]
@@ -64,7 +68,8 @@ async function expectLists(
       deviceLimit: limit,
       seatsUsed: devices.size,
     })
-    expect(shown.customerId).toBe(customer === undefined ? null : customers[customer])
+    const ofAddress = typeof customer === 'object' && buyers.get(customer.email)
+    expect(shown.customerId).toBe(ofAddress || (typeof customer === 'number' ? customers[customer] : null))
   }
   for (const status of ['active', 'suspended', 'revoked'])
     await expectLicenses(`status=${status}&`, (license) => license.status === status)
@@ -76,8 +81,7 @@ async function expectLists(
     expect(body).toMatchObject({ product: { productId, name, settings: { freeTierEnabled }, keyTypes } })
   }
   expect(await allOf(ask, token, '/v1/products?', 2)).toHaveLength(model.products.size)
-  const shownCustomers = await list('/v1/customers?')
   for (const [index, id] of customers.entries())
     expect(shownCustomers.find((shown) => shown.id === id)).toMatchObject(model.customers[index] ?? {})
-  expect(shownCustomers).toHaveLength(customers.length)
+  expect(shownCustomers).toHaveLength(customers.length + model.buyers.size)
 }

@@ -19,7 +19,10 @@ export type ModelLicense = {
   keyTypeId: string
   limit: number | null
   email: string | null
-  customer: number | undefined
+  /** One that was created by a call, or one that was found by its address. */
+  customer: number | { email: string } | undefined
+  /** Whether a person has said whose it is. */
+  isDecided: boolean
   status: 'active' | 'suspended' | 'revoked'
   /** Those that are active now, and all that ever were. */
   devices: Set<string>
@@ -30,6 +33,8 @@ export type ModelLicense = {
 export type Model = {
   products: Map<string, ModelProduct>
   customers: ModelCustomer[]
+  /** The addresses of the customers that licenses have made. */
+  buyers: Set<string>
   licenses: ModelLicense[]
   /** How many calls were made. */
   calls: number
@@ -60,7 +65,7 @@ export type Call = (method: Method, url: string, body?: object) => Promise<Answe
 
 export async function newWorld(api: TestApi): Promise<{ model: Model; real: World }> {
   return {
-    model: { products: new Map(), customers: [], licenses: [], calls: 0 },
+    model: { products: new Map(), customers: [], buyers: new Set(), licenses: [], calls: 0 },
     real: { api, tenant: await makeTenant(api.ledger), customers: [], licenses: [] },
   }
 }
