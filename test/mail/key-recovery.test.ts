@@ -337,8 +337,15 @@ test('send-key sends the right key after a mint that was killed at any write and
     const stored = await findLicense(db, tenant.tenantId, license.licenseId)
     expect(keyHashOf(licenseKey)).toBe(stored?.license.keyHash)
   }
-  // Before and after: the kept key, the license.
-  expect(deaths).toBe(4)
+  // Before and after: the customer, the kept key, the license.
+  expect(deaths).toBe(6)
+  const { rows } = await db.query<{ licenses: string }>(
+    `select count(l.*)::text as licenses from customers c left join licenses l using (tenant_id, customer_id)
+     where c.tenant_id = $1 group by c.customer_id`,
+    [tenant.tenantId],
+  )
+  // Each address has one customer, whose the license is.
+  expect(rows.map(({ licenses }) => licenses)).toStrictEqual(Array.from({ length: 7 }, () => '1'))
 })
 
 test('send-key sends the right key after a sale that was killed at any write', async () => {
