@@ -716,12 +716,14 @@ export const operations = {
         required: true,
       },
     },
+    dryRun: true,
   },
   withdrawCredit: {
     method: 'POST',
     path: '/v1/licenses/{id}/meters/{meter}/credits/{creditId}/withdraw',
     summary: 'Take back what is left of a credit of a license',
     body: { reason: { kind: 'text', help: 'Why; it stays with the line', required: true } },
+    dryRun: true,
   },
   correctUse: {
     method: 'POST',
@@ -737,6 +739,7 @@ export const operations = {
         required: true,
       },
     },
+    dryRun: true,
   },
   listCustomerMeters: {
     method: 'GET',
@@ -772,12 +775,14 @@ export const operations = {
         required: true,
       },
     },
+    dryRun: true,
   },
   withdrawCustomerCredit: {
     method: 'POST',
     path: '/v1/customers/{id}/meters/{meter}/credits/{creditId}/withdraw',
     summary: 'Take back what is left of a credit of a customer',
     body: { reason: { kind: 'text', help: 'Why; it stays with the line', required: true } },
+    dryRun: true,
   },
   correctCustomerUse: {
     method: 'POST',
@@ -793,6 +798,7 @@ export const operations = {
         required: true,
       },
     },
+    dryRun: true,
   },
   listRelays: { method: 'GET', path: '/v1/licenses/{id}/relays', summary: 'List the relays of a license' },
   certifyRelay: {

@@ -147,12 +147,16 @@ export const operations = {
 
 /** The operations that say what they would change. */
 export type DryRunId =
+  | 'addCredit'
+  | 'addCustomerCredit'
   | 'addWebhookEndpoint'
   | 'cancelWebhookReplay'
   | 'changeWebhookEndpoint'
   | 'configureCreditPacks'
   | 'configureProductIntegration'
   | 'connectIntegration'
+  | 'correctCustomerUse'
+  | 'correctUse'
   | 'createCustomer'
   | 'createKeyType'
   | 'createProduct'
@@ -202,3 +206,5 @@ export type DryRunId =
   | 'updateKeyType'
   | 'updateLicense'
   | 'updateProduct'
+  | 'withdrawCredit'
+  | 'withdrawCustomerCredit'
