@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { usageSlot } from '../../src/domain/licenses/event-traits.ts'
-import { isNotable, isOfUsage, type NotableEvent } from '../../src/domain/licenses/metered.ts'
+import { isNotable, isOfUsage, type NotableEvent, sharerOf } from '../../src/domain/licenses/metered.ts'
 import { MeterEvent } from '../../src/domain/meters/events.ts'
 import type { MeterOwner } from '../../src/domain/meters/meter.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
@@ -81,8 +81,10 @@ export function writesOfLicenses(entries: readonly Recorded[]): Statement[] {
   const told = entries.flatMap(({ category, stream, event }) => {
     if (category !== 'license' || !isOfUsage(event)) return []
     const licenseId = stream.slice('license-'.length)
-    const { meter, customerId = licenseId, meterRevision: through } = event.data
-    return [{ stream: streamName('meter', meterKey(customerId, meter)), licenseId, through }]
+    const { meter, meterRevision: through } = event.data
+    return [
+      { stream: streamName('meter', meterKey(sharerOf(event) ?? licenseId, meter)), licenseId, through },
+    ]
   })
   const renewals = new Map<string, string>()
   for (const { category, stream, event } of entries) {

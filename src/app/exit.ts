@@ -4,6 +4,7 @@ import { MigrationNotAllowed } from '../../projections/database/migrate.ts'
 import { RestoreUnfinished } from '../../projections/database/restoring.ts'
 import { ScratchInUse } from '../../projections/runner/replay.ts'
 import { BackupError, TargetNotEmpty } from '../backup/errors.ts'
+import { isStoreFailure } from '../commands/store-failure.ts'
 import { ConfigError } from '../config.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { problemOfProvider } from '../http/errors.ts'
@@ -16,7 +17,6 @@ import { CommandMisused, CommandRefused, CommandUnavailable, exitCode } from '..
 import { printToStderr } from '../terminal/output.ts'
 import { WrongMasterKey } from '../vault/master-key.ts'
 import { StateUnreadable } from '../verdicts/errors.ts'
-import { isStoreFailure } from './store-failure.ts'
 
 /**
  * Prints to stderr what is wrong and how to fix it. Only internal errors include a stack trace.

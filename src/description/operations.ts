@@ -722,12 +722,14 @@ export const operations = {
         required: true,
       },
     },
+    dryRun: true,
   },
   withdrawCredit: {
     method: 'POST',
     path: '/v1/licenses/{id}/meters/{meter}/credits/{creditId}/withdraw',
     summary: 'Take back what is left of a credit of a license',
     body: { reason: { kind: 'text', help: 'Why; it stays with the line', required: true } },
+    dryRun: true,
   },
   correctUse: {
     method: 'POST',
@@ -743,6 +745,7 @@ export const operations = {
         required: true,
       },
     },
+    dryRun: true,
   },
   listCustomerMeters: {
     method: 'GET',
@@ -778,12 +781,14 @@ export const operations = {
         required: true,
       },
     },
+    dryRun: true,
   },
   withdrawCustomerCredit: {
     method: 'POST',
     path: '/v1/customers/{id}/meters/{meter}/credits/{creditId}/withdraw',
     summary: 'Take back what is left of a credit of a customer',
     body: { reason: { kind: 'text', help: 'Why; it stays with the line', required: true } },
+    dryRun: true,
   },
   correctCustomerUse: {
     method: 'POST',
@@ -799,6 +804,7 @@ export const operations = {
         required: true,
       },
     },
+    dryRun: true,
   },
   listRelays: { method: 'GET', path: '/v1/licenses/{id}/relays', summary: 'List the relays of a license' },
   certifyRelay: {

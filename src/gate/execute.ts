@@ -1,11 +1,9 @@
-import { isDatabaseFailure } from '../../projections/database/errors.ts'
-import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
+import { isStoreFailure } from '../commands/store-failure.ts'
 import type { RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
 import type { Outcome } from '../domain/confirmations/events.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Ports } from '../ports.ts'
 import type { GatedOperation, RequestInput } from './operation.ts'
 import type { OperationPorts } from './ports.ts'
@@ -56,9 +54,7 @@ export async function runConsumed<Result>(
  * answer.
  */
 function leaveToProcessManager(error: unknown): void {
-  const passes =
-    error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseFailure(error)
-  if (!passes) throw error
+  if (!isStoreFailure(error)) throw error
 }
 
 /** Closes a consumed confirmation and destroys its stored request. */

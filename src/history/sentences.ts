@@ -1,7 +1,7 @@
 import type { EventOfEnd } from '../domain/deliveries/outbox.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { changedMarks } from '../domain/licenses/marks.ts'
-import { isOfUsage, type UsageEvent } from '../domain/licenses/metered.ts'
+import { isOfUsage, sharerOf, type UsageEvent } from '../domain/licenses/metered.ts'
 import { isOfRelay, type RelayEvent } from '../domain/licenses/relay-seats.ts'
 import type { Duration } from '../domain/products/key-type.ts'
 import { durationWords, money } from './changes.ts'
@@ -100,9 +100,10 @@ function relayWords(event: RelayEvent): string {
   }
 }
 
-function usageWords({ type, data }: UsageEvent): string {
+function usageWords(event: UsageEvent): string {
+  const { type, data } = event
   const { unit } = data
-  const meter = data.customerId === undefined ? data.meter : `${data.meter} of all licenses of the customer`
+  const meter = sharerOf(event) === undefined ? data.meter : `${data.meter} of all licenses of the customer`
   switch (type) {
     case 'UsageThresholdReached':
       return `${meter} reached ${data.percent} %: ${data.used} ${unit} used, ${data.remaining} left`

@@ -86,7 +86,19 @@ test('connections to the stores and of clients are ended at random under load', 
   await expect.poll(() => [...server.stderr().matchAll(/"worker":\d+.*Serving/g)].length).toBe(3)
   expect(server.stderr()).not.toMatch(/process\.failed|worker\.(died|not_|refused)/)
   expect(hasEnded(server)).toBe(false)
-  await server.end('SIGTERM')
+
+  // One that is told to stop while it waits ends at once.
+  await expect.poll(() => server.stderr(), { timeout: 30_000 }).toContain('The workers were replaced')
+  const waits = () => server.stderr().split('worker.starts_again').length
+  const before = waits()
+  server.child.kill('SIGHUP')
+  while (waits() === before) {
+    toPostgres.reset()
+    await sleep(10)
+  }
+  const stoppedAt = performance.now()
+  expect(await server.end('SIGTERM')).toMatchObject({ code: 0 })
+  expect(performance.now() - stoppedAt).toBeLessThan(10_000)
   await toPostgres.close()
   await toEventStore.close()
 })

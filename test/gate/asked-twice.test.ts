@@ -4,6 +4,8 @@
  * confirmation does not count as a second one.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { TimeoutError } from '../../src/async/timeout.ts'
 import { confirmationStream, licenseStream } from '../../src/domain/streams.ts'
 import { approve, showApproval } from '../../src/gate/approvals.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
@@ -132,6 +134,27 @@ test('a refused call does not change a pending confirmation', async () => {
   expect(await show(second)).toMatchObject({ status: 'pending', outcome: null })
 })
 
+test('a record of the execution that times out does not cost the caller the answer, and is made up for', async () => {
+  const { ports, clock } = api.ledger
+  const id = await license()
+  const confirmationId = await approved('POST', `/v1/licenses/${id}/revoke`)
+  const slow: AllPorts = {
+    ...ports,
+    execute: async (decider, stream, command, ...rest) => {
+      if (RecordExecution.safeParse(command).success) throw new TimeoutError(1)
+      return ports.execute(decider, stream, command, ...rest)
+    },
+  }
+  await expect(passGate(slow, revokeLicense, callOf(id, confirmationId))).resolves.toMatchObject({
+    passed: true,
+  })
+  expect(await show(confirmationId)).toMatchObject({ status: 'consumed', outcome: null })
+  clock.advance(10_000)
+  await resumed()
+  expect(await show(confirmationId)).toMatchObject({ outcome: 'done', reason: null })
+  expect(await typesIn(licenseStream(id))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
+})
+
 test('an execution that was killed after its write is completed, and reverts no later change', async () => {
   const { ports, clock } = api.ledger
   const id = await license()
@@ -146,22 +169,11 @@ test('an execution that was killed after its write is completed, and reverts no 
       return handled
     },
   }
-  const call = {
-    tenantId: tenant.tenantId,
-    tokenId: tenant.tokenId,
-    userAgent: null,
-    request: { parameters: { id }, query: {}, body: null },
-    origin: { requestId: 'req_call', actor: `token:${tenant.tokenId}` },
-    confirmationId,
-  }
-  await expect(passGate(dying, revokeLicense, call)).rejects.toThrow(Killed)
+  await expect(passGate(dying, revokeLicense, callOf(id, confirmationId))).rejects.toThrow(Killed)
   const at = clock.now().toISOString()
   await commandLicense(api.ledger, id, { type: 'UndoRevocation', reason: null, keyTypeIsThere: true, at })
   clock.advance(10_000)
-  const [resume] = confirmationProcesses(ports, {
-    onFailure: ({ error }) => expect(error).toBeUndefined(),
-  })
-  await resume?.poll()
+  await resumed()
   expect(await show(confirmationId)).toMatchObject({ outcome: 'done', reason: null })
   expect(await typesIn(licenseStream(id))).toStrictEqual([
     'LicenseMinted',
@@ -169,3 +181,22 @@ test('an execution that was killed after its write is completed, and reverts no 
     'RevocationUndone',
   ])
 })
+
+const RecordExecution = z.looseObject({ type: z.literal('RecordExecution') })
+
+const callOf = (id: string, confirmationId: string) => ({
+  tenantId: tenant.tenantId,
+  tokenId: tenant.tokenId,
+  userAgent: null,
+  request: { parameters: { id }, query: {}, body: null },
+  origin: { requestId: 'req_call', actor: `token:${tenant.tokenId}` },
+  confirmationId,
+})
+
+/** What the process manager completes. */
+async function resumed(): Promise<void> {
+  const [resume] = confirmationProcesses(api.ledger.ports, {
+    onFailure: ({ error }) => expect(error).toBeUndefined(),
+  })
+  await resume?.poll()
+}

@@ -18,15 +18,19 @@ export type Shelf = {
   checkoutKey: string
   sdkKey: string
   ids: Record<
+    | 'credit'
     | 'customer'
     | 'delivery'
     | 'imported'
     | 'kept'
     | 'license'
     | 'linked'
+    | 'metered'
     | 'replay'
     | 'revoked'
     | 'sale'
+    | 'sharedCredit'
+    | 'sharer'
     | 'suspended'
     | 'tenant'
     | 'token'
@@ -79,6 +83,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
     ids: {
       customer,
       delivery: await deliveryOf(api.ledger, shop, license),
+      ...(await usedMeters(api, token)),
       imported: results[0]?.id ?? '',
       kept,
       license,
@@ -108,12 +113,55 @@ async function deliveryOf({ ports }: TestLedger, { tenantId }: TestTenant, licen
   return id
 }
 
+const Credit = z.looseObject({ creditId: z.string() })
+
+/** A meter of a license and one that a customer shares, each with a credit and a use. */
+async function usedMeters({ ask }: TestApi, token: string) {
+  const meter = { meter: 'calls', unit: 'calls', included: '100', period: 'license', overage: 'block' }
+  await makeProduct(ask, token, 'metered', { keyTypes: [{ name: 'Pro', meters: [meter] }] })
+  const sharer = await makeCustomer(ask, token, { email: 'eli@example.com', meters: [meter] })
+  const own = await mint(ask, token, 'metered')
+  const sharing = await mint(ask, token, 'metered', { customerId: sharer })
+  const use = { product_id: 'metered', meter: 'calls', amount: '5', idempotency_key: 'used' }
+  for (const { licenseKey } of [own, sharing])
+    await ask('POST', '/v1/licenses/consume', { token, body: { ...use, license_key: licenseKey } })
+  const credit = async (of: string) => {
+    const body = { meter: 'calls', amount: '10', idempotencyKey: 'credited' }
+    return Credit.parse((await ask('POST', `/v1/${of}/credits`, { token, body })).body).creditId
+  }
+  return {
+    metered: own.id,
+    credit: await credit(`licenses/${own.id}`),
+    sharer,
+    sharedCredit: await credit(`customers/${sharer}`),
+  }
+}
+
 async function revokedLicense({ ledger }: TestApi, { tenantId }: TestTenant, id: string): Promise<string> {
   await revokeLicense(ledger.ports, tenantId, id, null, origin)
   return id
 }
 
 const url = 'https://public.example.com/other'
+
+const ofMeter = (
+  holders: 'customers' | 'licenses',
+  id: string,
+  creditId: string,
+): Record<string, [path: string, body: object]> => ({
+  [`POST /v1/${holders}/{id}/credits`]: [
+    `/v1/${holders}/${id}/credits`,
+    { meter: 'calls', amount: '5', idempotencyKey: 'another' },
+  ],
+  [`POST /v1/${holders}/{id}/meters/{meter}/credits/{creditId}/withdraw`]: [
+    `/v1/${holders}/${id}/meters/calls/credits/${creditId}/withdraw`,
+    { reason: 'refunded' },
+  ],
+  [`POST /v1/${holders}/{id}/meters/{meter}/corrections`]: [
+    `/v1/${holders}/${id}/meters/calls/corrections`,
+    { amount: '1', reason: 'counted twice', idempotencyKey: 'another' },
+  ],
+})
 
 /** A request of each write that offers a dry run, by its method and path in the description. */
 export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?: object]> => ({
@@ -153,6 +201,8 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'POST /v1/licenses/{id}/suspend': [`/v1/licenses/${ids.license}/suspend`],
   'POST /v1/licenses/{id}/resume': [`/v1/licenses/${ids.suspended}/resume`],
   'POST /v1/licenses/{id}/reinstate': [`/v1/licenses/${ids.revoked}/reinstate`],
+  ...ofMeter('licenses', ids.metered, ids.credit),
+  ...ofMeter('customers', ids.sharer, ids.sharedCredit),
   'POST /v1/licenses/{id}/reseat-device': [`/v1/licenses/${ids.license}/reseat-device`, { deviceId: 'desk' }],
   'POST /v1/licenses/{id}/take-back-import': [`/v1/licenses/${ids.imported}/take-back-import`],
   'POST /v1/licenses/{id}/deactivate-device': [

@@ -3,8 +3,10 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { recordCredit } from '../../src/commands/meters/meters.ts'
+import { amountOf } from '../../src/domain/meters/amount.ts'
 import { type Method, makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
-import { uniqueId } from '../harness/ledger.ts'
+import { origin, uniqueId } from '../harness/ledger.ts'
 import { openShop, type Shop } from '../sales/shop.ts'
 import { rehearsals, type Shelf, stock, unchanging } from './dry-run-requests.ts'
 import { importRows, makeProduct, mint } from './samples.ts'
@@ -196,6 +198,20 @@ test.each([
     })
   },
 )
+
+test('a dry run of a credit knows what the read models do not have yet', async () => {
+  const { metered: licenseId } = shelf.ids
+  const owner = { tenantId: tenant.tenantId, productId: 'metered', licenseId, meter: 'calls', unit: 'calls' }
+  const credit = { key: 'newest', amount: amountOf('5'), endsAt: null, order: null }
+  await recordCredit(api.ledger.ports, owner, credit, origin)
+  const path = `/v1/licenses/${licenseId}/credits`
+  const body = { meter: 'calls', amount: '5', idempotencyKey: 'newest' }
+  expect(await sentencesOf(path, body)).toStrictEqual([])
+  const other = { token: tenant.token, body: { ...body, amount: '6' } }
+  expect((await api.ask('POST', `${path}?dryRun=true`, other)).body).toMatchObject({
+    wouldBeRefused: { code: 'meter_key_reused' },
+  })
+})
 
 test('the limit of the plan is checked, and not used up', async () => {
   const { token } = await makeTenant(api.ledger, 'free')

@@ -116,6 +116,11 @@ describe('a relay that runs', () => {
       status: 400,
       said: { error: 'instance_id is required' },
     })
+    for (const name of ['consume', 'uses', 'allowance'])
+      expect(await call(relay.address, name, { license_key: vendor.licenseKey })).toMatchObject({
+        status: 404,
+        said: { error: "a relay counts no uses; ask the vendor's server" },
+      })
 
     const request = host.path('renewal.txt')
     await host.run(['relay', 'renew', '--seats', '3', '--data', data, '--out', request], environment)

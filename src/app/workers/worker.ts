@@ -10,6 +10,7 @@ import { Registry } from 'prom-client'
 import { fingerprint } from '../../../projections/runner/schema.ts'
 import type { Metrics } from '../../api/system/metrics.ts'
 import { createUndo } from '../../async/undo.ts'
+import { isStoreFailure } from '../../commands/store-failure.ts'
 import { type Config, parseConfig } from '../../config.ts'
 import { takeConnections } from '../../http/listening.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
@@ -18,7 +19,6 @@ import { limitYoungGeneration } from '../heap.ts'
 import { createLog } from '../log.ts'
 import { connectNats } from '../server.ts'
 import { readMasterKey } from '../start/master-key-file.ts'
-import { isStoreFailure } from '../store-failure.ts'
 import { connectStores } from '../stores.ts'
 import { type DelegatedReadModels, delegateAdvancing } from './advancing.ts'
 import { type FromWorker, Measured, type Start, ToWorker, type WorkersStatus } from './messages.ts'
@@ -40,6 +40,7 @@ limitYoungGeneration()
 const config = parseConfig(process.env)
 const log = createLog(config.logLevel, { buffered: true, worker: process.pid })
 const start = await startMessage()
+process.on('message', endUnstarted)
 const starting = begin()
 const grace = closeWithGrace(
   // Only the parent ends a worker: a terminal sends Ctrl-C and SIGHUP to every process.
@@ -62,6 +63,14 @@ async function startMessage(): Promise<Start> {
   const first = ToWorker.parse(messages[0])
   if (first.kind === 'start') return first
   // It is stopped before it has started.
+  process.exit(0)
+}
+
+/** Until it serves, it has no request to answer: it ends at once when it is to stop, also while a store does not answer. */
+function endUnstarted(message: unknown): void {
+  const { kind } = ToWorker.parse(message)
+  if (kind !== 'stop' && kind !== 'drain') return
+  log.flush()
   process.exit(0)
 }
 
@@ -121,6 +130,7 @@ async function work(given: Config, message: Start, log: Logger): Promise<Worker>
       drain: () => connections.drain(config.connections.idleMs + drainMs),
       stop: undo.run,
     }
+    process.off('message', endUnstarted)
     process.on('message', (message, handle) => {
       const received = ToWorker.parse(message)
       if (received.kind === 'connection') {

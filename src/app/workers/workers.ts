@@ -231,7 +231,7 @@ function createWorkerPool(
         for (const member of staying()) if (!stopping) await replace(member)
         if (!stopping) log.info('The workers were replaced')
       } catch (err) {
-        log.error({ err }, 'worker.not_replaced')
+        if (!stopping) log.error({ err }, 'worker.not_replaced')
       }
     },
     async stop() {

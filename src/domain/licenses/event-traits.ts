@@ -1,5 +1,5 @@
 import type { LicenseEvent } from './events.ts'
-import { isOfUsage } from './metered.ts'
+import { isOfUsage, sharerOf } from './metered.ts'
 
 type Traits = {
   /** Which seats it changes: none, that of the device it names, or possibly all of them. */
@@ -100,7 +100,7 @@ export function slotOf(event: LicenseEvent): string | null {
   if (event.type === 'LicenseEdited' || event.type === 'LicenseTermsChanged') {
     return event.data.updatesUntil === undefined ? slot : withUpdates(traits[event.type].slot)
   }
-  if (isOfUsage(event)) return usageSlot(event.data.meter, event.data.customerId)
+  if (isOfUsage(event)) return usageSlot(event.data.meter, sharerOf(event))
   if (slot !== null && deviceId !== undefined) return `${slot} ${deviceId}`
   // A remint that frees the seats is needed later too: it dates the end of each device's seat.
   return event.type === 'LicenseReminted' && !event.data.keepDevices ? null : slot

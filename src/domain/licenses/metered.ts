@@ -12,6 +12,10 @@ export type UsageEvent = Extract<
 const types: ReadonlySet<string> = new Set(usageEvents.map(({ shape }) => shape.type.value))
 export const isOfUsage = (event: LicenseEvent): event is UsageEvent => types.has(event.type)
 
+/** Whose meter it is, where licenses share it. */
+export const sharerOf = ({ type, data }: UsageEvent): string | undefined =>
+  type === 'UsageAdjusted' ? undefined : data.customerId
+
 /** What of a meter is told in the history of its license. */
 export type NotableEvent = Extract<
   MeterEvent,
@@ -42,7 +46,8 @@ export function usageNoted(
   license: Pick<LicenseTerms, 'holder'>,
   { noted, mail, meter, unit, customerId, meterRevision }: NoteUsage,
 ): UsageEvent {
-  const of = { meter, unit, ...(customerId !== null && { customerId }), meterRevision }
+  const own = { meter, unit, meterRevision }
+  const of = { ...own, ...(customerId !== null && { customerId }) }
   switch (noted.type) {
     case 'ThresholdReached': {
       const { percent, used, remaining, overage, period, at } = noted.data
@@ -58,15 +63,15 @@ export function usageNoted(
     }
     case 'CreditAdded': {
       const { amount, order: note, at } = noted.data
-      return { type: 'UsageAdjusted', data: { ...of, what: 'credit_added', amount, note, at } }
+      return { type: 'UsageAdjusted', data: { ...own, what: 'credit_added', amount, note, at } }
     }
     case 'CreditWithdrawn': {
       const { reason: note, at } = noted.data
-      return { type: 'UsageAdjusted', data: { ...of, what: 'credit_withdrawn', amount: null, note, at } }
+      return { type: 'UsageAdjusted', data: { ...own, what: 'credit_withdrawn', amount: null, note, at } }
     }
     case 'UseCorrected': {
       const { amount, reason: note, at } = noted.data
-      return { type: 'UsageAdjusted', data: { ...of, what: 'use_corrected', amount, note, at } }
+      return { type: 'UsageAdjusted', data: { ...own, what: 'use_corrected', amount, note, at } }
     }
   }
 }

@@ -2,13 +2,17 @@ import { z } from 'zod'
 import { AmountText, SumText } from '../meters/amount.ts'
 import { Moment, Slug } from '../values.ts'
 
-const meter = {
+const ownMeter = {
   meter: Slug,
-  /** Whose meter it is, where the licenses of a customer share it: this one used it last. */
-  customerId: z.string().min(1).optional(),
   unit: z.string().min(1),
   /** Of the event in the stream of the meter. */
   meterRevision: z.int().nonnegative(),
+}
+
+const meter = {
+  ...ownMeter,
+  /** Whose meter it is, where the licenses of a customer share it: this one used it last. */
+  customerId: z.string().min(1).optional(),
 }
 
 /** What is told of a meter in the history of its license, and where it is announced. Single uses are not. */
@@ -43,10 +47,11 @@ export const usageEvents = [
       at: Moment,
     }),
   }),
+  /** Of a license's own meter: credits and corrections of a shared one belong to the customer. */
   z.object({
     type: z.literal('UsageAdjusted'),
     data: z.strictObject({
-      ...meter,
+      ...ownMeter,
       what: z.enum(['credit_added', 'credit_withdrawn', 'use_corrected']),
       /** null of a credit that is withdrawn: whatever was left of it. */
       amount: AmountText.nullable(),

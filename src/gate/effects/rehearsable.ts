@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createCounting } from '../../commands/meters/counting.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { ProviderEndpoints } from '../../payments/endpoints.ts'
 import type { Ports } from '../../ports.ts'
 import { createKeyHashing, keyHashSecret } from '../../vault/key-hashing.ts'
@@ -49,9 +50,22 @@ export const rehearsed = (ports: RehearsablePorts, work: () => Promise<unknown>)
     const keyHashing = createKeyHashing(createTenantKeys(own.secrets, keyHashSecret, own.randomBytes))
     const providers = { ...unusable(own.providers), endpoints: () => untouched }
     const usage = { ...own.usage, count: () => undefined }
-    const counting = createCounting(own)
+    const counting = createCounting({ ...own, ledger: refusingStale(own.ledger) })
     return present.run({ ...own, counting, keptKeys, keyHashing, providers, usage }, work)
   })
+
+/**
+ * Counting appends after what it knows of a meter, which may be older than the log, and learns that from the refusal. A rehearsal
+ * does not append to the log, so it asks it.
+ */
+const refusingStale = (ledger: Ledger): Ledger => ({
+  ...ledger,
+  async append(stream, expected, events, cause) {
+    const next = expected === 'no_stream' ? 0 : expected + 1
+    for await (const _ of ledger.readStreamFrom(stream, next)) return { appended: false }
+    return ledger.append(stream, expected, events, cause)
+  },
+})
 
 /** Every function of it, and of what it holds, refuses. */
 const unusable = <T extends object>(part: T): T =>

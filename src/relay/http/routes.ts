@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { forAnyOrigin, preflight } from '../../api/client/origins.ts'
 import { activateIn, deactivateIn, heartbeatIn, validateIn } from '../../api/client/schemas.ts'
 import { keysetSeconds } from '../../domain/signing/signing.ts'
-import { notFound } from '../../http/problem.ts'
+import { notFound, Problem } from '../../http/problem.ts'
 import { activate, deactivate, heartbeat, type Served, settingsOf, validate } from '../calls.ts'
 import { metricsOf } from '../metrics.ts'
 import { json, type RelayAnswer, type RelayProgram } from './program.ts'
@@ -87,6 +87,12 @@ const routes: readonly Route[] = [
   call('validate', validateIn, validate),
   call('heartbeat', heartbeatIn, heartbeat),
   call('deactivate', deactivateIn, deactivate),
+  ofClient('(?<productId>[^/]+)/(?:consume|uses|allowance)', {
+    POST: (program, _request, params) => {
+      requirePlace(program, params)
+      throw new Problem(404, 'invalid_request', "a relay counts no uses; ask the vendor's server")
+    },
+  }),
 ]
 
 /** @returns undefined for a path that does not exist */

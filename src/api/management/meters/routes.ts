@@ -106,10 +106,7 @@ function creditRoute(app: ZodApp, ports: MeterPorts, holder: MeterHolder): void 
   app.post(
     `${holder.path}/:id/credits`,
     {
-      config: {
-        scope: holder.scopes.write,
-        noDryRun: 'it only adds what can be taken back; the list of meters shows what there is',
-      },
+      config: { scope: holder.scopes.write, dryRun: true },
       schema: {
         operationId: holder.operations.credit,
         tags: [holder.tag],
@@ -139,7 +136,7 @@ function withdrawalRoute(app: ZodApp, ports: MeterPorts, holder: MeterHolder): v
   app.post(
     `${holder.path}/:id/meters/:meter/credits/:creditId/withdraw`,
     {
-      config: { scope: holder.scopes.write, noDryRun: 'the list of meters shows what is left of the credit' },
+      config: { scope: holder.scopes.write, dryRun: true },
       schema: {
         operationId: holder.operations.withdrawal,
         tags: [holder.tag],
@@ -171,10 +168,7 @@ function correctionRoute(app: ZodApp, ports: MeterPorts, holder: MeterHolder): v
   app.post(
     `${holder.path}/:id/meters/:meter/corrections`,
     {
-      config: {
-        scope: holder.scopes.write,
-        noDryRun: 'the list of meters shows what was used, of which it takes the amount off',
-      },
+      config: { scope: holder.scopes.write, dryRun: true },
       schema: {
         operationId: holder.operations.correction,
         tags: [holder.tag],
