@@ -148,12 +148,16 @@ export const operations = {
 
 /** The operations that say what they would change. */
 export type DryRunId =
+  | 'addCredit'
+  | 'addCustomerCredit'
   | 'addWebhookEndpoint'
   | 'cancelWebhookReplay'
   | 'changeWebhookEndpoint'
   | 'configureCreditPacks'
   | 'configureProductIntegration'
   | 'connectIntegration'
+  | 'correctCustomerUse'
+  | 'correctUse'
   | 'createCustomer'
   | 'createKeyType'
   | 'createProduct'
@@ -204,3 +208,5 @@ export type DryRunId =
   | 'updateLicense'
   | 'updateProduct'
   | 'updateWorkspace'
+  | 'withdrawCredit'
+  | 'withdrawCustomerCredit'
