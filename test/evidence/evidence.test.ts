@@ -132,6 +132,7 @@ describe('the archive', () => {
       'events/license-0001.jsonl',
       'events/sale-0001.jsonl',
       'events/notices-0001.jsonl',
+      'events/customer-0001.jsonl',
       'events/confirmations-0001.jsonl',
       'events/deliveries-0001.jsonl',
       'summary.html',

@@ -99,12 +99,12 @@ test('the end of a key is found as it is read from the whole key', async () => {
 })
 
 test('an email address leads to the licenses, sales and customers of its person', async () => {
+  const email = 'by-mail@example.com'
+  const customer = await makeCustomer(api.ask, shop.token, { email })
   const { sold } = purchase('by-mail')
   await shop.tell(sold())
   const [sale] = await shop.sales()
   if (!sale) throw new Error('nothing was sold')
-  const email = 'by-mail@example.com'
-  const customer = await makeCustomer(api.ask, shop.token, { email })
   const linked = await mint(api.ask, shop.token, 'editor', { customerId: customer })
   expect((await found(' By-Mail@Example.com')).toSorted()).toStrictEqual(
     [

@@ -23,8 +23,8 @@ export type LinkCommand =
   | { type: 'UnlinkCustomer'; customerId: string; at: string }
 
 /**
- * What a person decided stays: an address changes nothing of it, and a person may link a license to another customer than the one
- * with its holder's address.
+ * What a person decided stays: an address changes nothing of it. A person may link a license to another customer than the one with
+ * its holder's address, or to that one, so that it stays with them whatever its address becomes.
  * @throws Refusal `license_of_another_customer`
  */
 export function decideOnLink(license: Linked, command: LinkCommand): LicenseEvent[] {
@@ -34,11 +34,11 @@ export function decideOnLink(license: Linked, command: LinkCommand): LicenseEven
     if (license.customerId !== customerId) throw new Refusal('license_of_another_customer')
     return [{ type: 'CustomerUnlinked', data: { customerId, at } }]
   }
-  if (license.customerId === customerId) return []
   const { byAddress } = command
-  if (byAddress && license.linkedBy === 'person') return []
-  if (license.customerId !== null && license.linkedBy === 'person')
-    throw new Refusal('license_of_another_customer')
+  const isDecided = license.linkedBy === 'person'
+  if (license.customerId === customerId && (byAddress || isDecided)) return []
+  if (byAddress && isDecided) return []
+  if (license.customerId !== null && isDecided) throw new Refusal('license_of_another_customer')
   const linked = { customerId, ...(byAddress && { byAddress }), at }
   return withReason({ type: 'CustomerLinked', data: linked }, command)
 }

@@ -17,7 +17,6 @@ import {
   releaseRelay,
   remintLicense,
   removePortalLogo,
-  updateWorkspace,
   resumeLicense,
   searchLicenses,
   sendLicenseKey,
@@ -29,6 +28,7 @@ import {
   testProductMail,
   updateLicense,
   updateProduct,
+  updateWorkspace,
   validateLicense,
 } from '../client/index.ts'
 import { expect, rehearsed } from '../program.ts'
