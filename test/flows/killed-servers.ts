@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Environment, freePort, type Host } from '../harness/process.ts'
+import { type Environment, freePort, type Host, type Server } from '../harness/process.ts'
 import { type Answer, client } from './vendor.ts'
 
 const livesMs = 1500
@@ -40,8 +40,18 @@ export async function startKilledServers(
       await sleep(livesMs)
       if (calmed.signal.aborted) return
       await running[index]?.end('SIGKILL')
-      running[index] = await host.serve(environment, { port: ports[index] ?? 0 })
+      running[index] = await startedAgain(ports[index] ?? 0)
     }
+  }
+
+  /** On a busy machine, a store may take too long to answer a server that starts, which then ends: it is started again. */
+  async function startedAgain(port: number): Promise<Server> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await host.serve(environment, { port })
+      } catch (error) {
+        if (attempt === 5) throw error
+      }
   }
 
   return {

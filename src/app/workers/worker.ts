@@ -40,7 +40,7 @@ limitYoungGeneration()
 const config = parseConfig(process.env)
 const log = createLog(config.logLevel, { buffered: true, worker: process.pid })
 const start = await startMessage()
-process.on('message', endUnstarted)
+process.on('message', endBeforeServing)
 const starting = begin()
 const grace = closeWithGrace(
   // Only the parent ends a worker: a terminal sends Ctrl-C and SIGHUP to every process.
@@ -67,7 +67,7 @@ async function startMessage(): Promise<Start> {
 }
 
 /** Until it serves, it has no request to answer: it ends at once when it is to stop, also while a store does not answer. */
-function endUnstarted(message: unknown): void {
+function endBeforeServing(message: unknown): void {
   const { kind } = ToWorker.parse(message)
   if (kind !== 'stop' && kind !== 'drain') return
   log.flush()
@@ -130,7 +130,7 @@ async function work(given: Config, message: Start, log: Logger): Promise<Worker>
       drain: () => connections.drain(config.connections.idleMs + drainMs),
       stop: undo.run,
     }
-    process.off('message', endUnstarted)
+    process.off('message', endBeforeServing)
     process.on('message', (message, handle) => {
       const received = ToWorker.parse(message)
       if (received.kind === 'connection') {
