@@ -65,6 +65,27 @@ test('licenses are linked and unlinked', async () => {
   expect(await customerOf(own)).toMatchObject({ licenseIds: [] })
 })
 
+test('customers of addresses are switched off and on, and licenses without one are linked', async () => {
+  const owner = clientOf(api.app)
+  await owner.signIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
+  const choose = (customers: 'on' | 'off') => owner.post('/dashboard/settings/customers', { customers })
+  expect(wordsOf(await owner.get('/dashboard/settings'))).toContain('Stop creating customers')
+  for (let sent = 0; sent < 2; sent++)
+    expect(await choose('off')).toMatchObject({ status: 303, location: '/dashboard/settings' })
+  expect(wordsOf(await owner.get('/dashboard/settings'))).toContain(
+    'belongs to no customer until you link it',
+  )
+  const { id } = await mint(api.ask, tenant.token, 'editor', { email: 'page@example.com' })
+  await choose('on')
+  const path = '/dashboard/customers'
+  expect(wordsOf(await client.get(path))).toContain('1 license has an email address and no customer.')
+  expect(await client.post(`${path}/link-licenses`, {})).toMatchObject({ status: 303, location: path })
+  expect(wordsOf(await client.get(path))).toContain('1 license linked.')
+  expect(wordsOf(await client.get(path))).not.toContain('no customer')
+  const linked = (await api.ask('GET', `/v1/licenses/${id}`, { token: tenant.token })).body
+  expect(linked).toMatchObject({ license: { customerId: expect.stringMatching(/^cus_/) as string } })
+})
+
 test('overrides are edited as a whole, with more rows as needed', async () => {
   const own = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
   const path = `${own}/entitlements`

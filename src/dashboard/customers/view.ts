@@ -57,7 +57,6 @@ export function customersView(view: View, page: Customers): Html {
   const isFiltered = filter.status !== undefined || filter.person !== undefined
   return html`<div>
     ${heading('Customers', 'The people and companies that licenses are linked to.', mayChange && newCustomer)}
-    ${mayChange && toLink > 0 && linkForm(view.token, toLink)}
     <form class="filters" method="post" action=${`${path}/find`}>
       ${tokenField(view.token)}
       ${field({ name: 'text', label: 'Name or email', maxlength: 400, required: false, value: searched?.text })}
@@ -89,20 +88,19 @@ export function customersView(view: View, page: Customers): Html {
       }
       ${pager(path, { ...filter, cursor }, next)}
     </div>
+    ${mayChange && toLink > 0 && section('Licenses without a customer', linkForm(view.token, toLink))}
   </div>`
 }
 
-const linkForm = (
-  token: string,
-  toLink: number,
-): Html => html`<form class="sheet stack" method="post" action=${`${path}/link-licenses`}>
-  ${tokenField(token)}
-  <p>
-    ${toLink.toLocaleString('en')} ${toLink === 1 ? 'license has' : 'licenses have'} an email address and no customer. Linking
-    creates the customers that are missing, for up to 500 licenses at a time.
-  </p>
-  <div><button class="second">Link licenses</button></div>
-</form>`
+const linkForm = (token: string, toLink: number): Html =>
+  html`<form class="sheet stack" method="post" action=${`${path}/link-licenses`}>
+    ${tokenField(token)}
+    <p>
+      ${toLink.toLocaleString('en')} ${toLink === 1 ? 'license has' : 'licenses have'} an email address and no customer. Each is
+      linked to the customer with its address, who is created if there is none, up to 500 licenses at a time.
+    </p>
+    <div><button class="second">Link licenses</button></div>
+  </form>`
 
 const namedStatuses = [
   ['present', 'Current'],
