@@ -1,5 +1,6 @@
 import { paymentsOf } from '../../src/domain/sales/payments.ts'
 import type { Sale } from '../../src/domain/sales/sale.ts'
+import { returnedOf } from '../../src/domain/sales/totals.ts'
 import { defineTable, type RowIn, summed } from '../table.ts'
 import { utcDate } from './days.ts'
 
@@ -43,15 +44,15 @@ function rowsOf(sale: Sale) {
   if (sale.status === 'absent' || sale.test) return []
   const { tenantId, provider, productId } = sale
   const payments = paymentsOf({ ...sale, links: sale.ownLinks }, sale.facts)
-  return payments.map(({ isFirst, amount, currency, paidAt, refunded, reversal }) => ({
+  return payments.map((payment) => ({
     tenantId,
-    day: utcDate(paidAt),
+    day: utcDate(payment.paidAt),
     provider,
     productId: productId ?? '',
-    currency,
-    sales: isFirst ? 1 : 0,
+    currency: payment.currency,
+    sales: payment.isFirst ? 1 : 0,
     payments: 1,
-    paid: amount,
-    returned: Math.min(amount, Math.max(refunded, reversal?.amount ?? 0)),
+    paid: payment.amount,
+    returned: returnedOf(payment),
   }))
 }

@@ -231,6 +231,7 @@ test('a customer’s page lists the sales of their licenses and of their email a
   expect(await salesOn(`/dashboard/sales?customer=${hopper}`)).toStrictEqual([linked, own])
   expect(await salesOn(`/dashboard/sales?customer=${hopper}&status=parked`)).toStrictEqual([])
   expect((await owner.get(`/dashboard/customers/${hopper}`)).text).not.toContain('Show all sales')
+  expect(words((await owner.get(`/dashboard/customers/${hopper}`)).text)).toMatch(/Paid [$€]\d+\.\d\d/)
 
   for (const name of Array.from({ length: 20 }, (_, index) => `many_${index}`))
     await shop.tell(purchase(name, { customer: { email: 'hopper@example.com' } }).sold())

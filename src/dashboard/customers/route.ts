@@ -6,6 +6,7 @@ import { countLicensesToLink } from '../../../projections/licenses/to-link.ts'
 import { listSales } from '../../../projections/sales/queries.ts'
 import { openOverrides } from '../../commands/customers/overrides.ts'
 import { may } from '../../domain/members/roles.ts'
+import { paidFor } from '../../domain/sales/totals.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyers } from '../../sales/buyers.ts'
 import { findCustomersByPersonPart } from '../../search/people.ts'
@@ -26,8 +27,9 @@ import { customersView, customerView } from './view.ts'
 const pageSize = 50
 /** The page shows at most this many licenses of a customer. */
 const maxOfCustomer = 100
-/** And at most this many of their sales. The list of sales has the others. */
+/** And at most this many of their sales, of which it sums up more. The list of sales has the others. */
 const maxSales = 20
+const maxSummed = 1000
 
 const Status = z.enum(['present', 'erased'])
 const Query = z.object({ cursor: one, status: one, person: one })
@@ -149,12 +151,12 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
           ports.db,
           tenantId,
           { customer: { customerId, subjectId } },
-          { after: undefined, limit: maxSales },
+          { after: undefined, limit: maxSummed },
         ),
         seatUseOf(ports, { tenantId, customerId }, SeatQuery.parse(request.query)),
         meteredUseOf(ports, { tenantId, customerId }, MeterQuery.parse(request.query)),
       ])
-      const sales = await readBuyers(ports, tenantId, bought.items)
+      const sales = await readBuyers(ports, tenantId, bought.items.slice(0, maxSales))
       const [overrides = []] = await openOverrides(ports, tenantId, [entry.customer.overrides])
       const licenses = await shownLicenses(
         ports,
@@ -175,7 +177,9 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
             seatUse,
             meteredUse,
             sales,
-            moreSales: bought.next !== undefined,
+            moreSales: bought.items.length > maxSales,
+            // Of more than that, a sum would not be one.
+            paid: bought.next === undefined ? paidFor(bought.items) : [],
             mayChange,
           }),
       })

@@ -1,6 +1,8 @@
 import type { CustomerEntry } from '../../../projections/customers.ts'
 import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
 import { entitlementsWritten } from '../../domain/products/written-values.ts'
+import type { Paid } from '../../domain/sales/totals.ts'
+import { money } from '../../history/changes.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { ago, dayOf } from '../frame/moments.ts'
@@ -17,6 +19,7 @@ import {
   pager,
   section,
   select,
+  sentenceList,
   table,
   tokenField,
 } from '../frame/parts.ts'
@@ -132,6 +135,8 @@ type OneCustomer = CustomerEntry & {
   /** The newest ones of the licenses and of the person. */
   sales: readonly SaleRow[]
   moreSales: boolean
+  /** What was paid in all, by currency. */
+  paid: readonly Paid[]
   mayChange: boolean
 }
 
@@ -147,6 +152,7 @@ export function customerView(
     meteredUse,
     sales,
     moreSales,
+    paid,
     mayChange,
   }: OneCustomer,
 ): Html {
@@ -159,6 +165,7 @@ export function customerView(
       ${facts([
         ['Name', person.name ?? 'not set'],
         ['Created', dayOf(customer.createdAt)],
+        paid.length > 0 && ['Paid', sentenceList(paid.map(paidWords))],
         ...Object.entries(customer.metadata),
       ])}
     </div>
@@ -183,6 +190,11 @@ export function customerView(
     ${mayChange && html`<p class="after">${to(`${own}/entitlements`, 'Edit overrides')}</p>`}
   </div>`
 }
+
+const paidWords = ({ currency, paid, returned }: Paid): string =>
+  returned === 0
+    ? money(paid, currency)
+    : `${money(paid, currency)}, of which ${money(returned, currency)} went back`
 
 function overridesView(overrides: readonly ExplainedOverride[]): Html {
   if (overrides.length === 0) return html`<p class="lead">No overrides.</p>`
