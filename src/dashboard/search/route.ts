@@ -77,10 +77,16 @@ async function noteSearch(
   )
 }
 
-/** The path of the only result, if there is exactly one. A former key's answer is not the license's, so it is shown. */
+/**
+ * The path of the only result, if there is exactly one; the customer of a license is shown with it. A former key's answer is not the
+ * license's, so it is shown.
+ */
 function onlyOne({ licenses, devices, sales, customers }: Found): string | undefined {
   const [license] = licenses
-  const others = devices.length + sales.length + customers.length
+  const otherCustomers = customers.filter(
+    ({ customer }) => customer.customerId !== license?.license.customerId,
+  )
+  const others = devices.length + sales.length + otherCustomers.length
   if (licenses.length === 1 && license && license.by !== 'former key' && others === 0)
     return `/dashboard/licenses/${license.license.licenseId}`
   const [device] = devices
