@@ -24,7 +24,7 @@ afterAll(async () => {
 /** `KEYLEDGER_TEST_USES=5000` for a long run. */
 const uses = wholeVariable('KEYLEDGER_TEST_USES', 400)
 /** `KEYLEDGER_TEST_METERS=10000` for a long run. */
-const histories = wholeVariable('KEYLEDGER_TEST_METERS', 40)
+const histories = wholeVariable('KEYLEDGER_TEST_METERS', 18)
 const servers = 3
 
 /** All apps of the histories call from one address. */

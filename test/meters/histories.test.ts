@@ -32,7 +32,7 @@ import { Killed } from '../sales/mortal.ts'
 import { type Asked, included, runHistory, type Step, steps } from './history.ts'
 
 /** `KEYLEDGER_TEST_METERS=10000` for the long run. */
-const histories = wholeVariable('KEYLEDGER_TEST_METERS', 36)
+const histories = wholeVariable('KEYLEDGER_TEST_METERS', 18)
 
 let ledger: TestLedger
 beforeAll(async () => {
