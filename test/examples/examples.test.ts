@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { amountOf, amountText } from '../../src/domain/meters/amount.ts'
 import type { Client, State } from '../../src/sdk/app/index.ts'
 import { signatureHeaders } from '../../src/webhooks/signature.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
@@ -155,6 +156,71 @@ test('a laptop takes a seat, borrows it, and returns it before its end', async (
   expect(await run(ben, 'activate', licenseKey)).toContain('activation limit reached')
   expect(await run(ada, 'return')).toContain('No seat')
   expect(await run(ben, 'activate', licenseKey)).toContain('This machine has a seat until')
+})
+
+const meterOf = async (id: string) => {
+  const { body } = await api.ask('GET', `/v1/licenses/${id}/meters`, { token: tenant.token })
+  return (body as { meters: { used: string; remaining: string }[] }).meters[0]
+}
+
+async function meteredLicense(productId: string) {
+  const minutes = { meter: 'minutes', unit: 'minutes', included: '10', period: 'license', overage: 'block' }
+  const keyTypes = [{ name: 'Farm', keyTypeId: 'farm', meters: [minutes] }]
+  await makeProduct(api.ask, tenant.token, productId, { keyTypes })
+  return mint(api.ask, tenant.token, productId)
+}
+
+test('frames count once, and those that are rendered without a network when there is one again', async () => {
+  const { id, licenseKey } = await meteredLicense('frames')
+  const online = { ...environment, PRODUCT: 'frames', XDG_CONFIG_HOME: host.path('frames') }
+  const run = async (args: string[], more: Record<string, string> = {}) => {
+    const { code, stdout, stderr } = await host.start(['node', example('metered-app/render.js'), ...args], {
+      ...online,
+      ...more,
+    }).finished
+    return [code, (stdout + stderr).trim().split('\n')]
+  }
+  const offline = { LICENSE_SERVER: 'http://127.0.0.1:1' }
+  const standing = (reserved: string, unreported: number) =>
+    `Reserved: ${reserved} minutes. To report: ${unreported} frames.`
+  const frame = (number: number) => `Frame ${number} is rendered.`
+  expect(await run(['activate', licenseKey])).toStrictEqual([0, [standing('0', 0)]])
+  for (const _ of ['once', 'again after a crash'])
+    expect(await run(['render', 'sea', '2'])).toStrictEqual([0, [frame(1), frame(2), standing('0', 0)]])
+  expect(await meterOf(id)).toMatchObject({ used: '1', remaining: '9' })
+  expect(await run(['reserve', '1.2', '7'])).toStrictEqual([0, [standing('1.2', 0)]])
+  expect(await run(['render', 'land', '3'], offline)).toStrictEqual([
+    1,
+    [frame(1), frame(2), standing('0.2', 2), expect.stringContaining('Frame 3 is not rendered') as string],
+  ])
+  expect(await meterOf(id)).toMatchObject({ used: '1', remaining: '7.8' })
+  expect(await run([])).toStrictEqual([0, [standing('0.2', 0)]])
+  expect(await meterOf(id)).toMatchObject({ used: '2', remaining: '7.8' })
+  expect(await run(['return'])).toStrictEqual([0, [standing('0', 0)]])
+  expect(await meterOf(id)).toMatchObject({ used: '2', remaining: '8' })
+})
+
+test('a job keeps a hold while it runs, and what it took is counted', async () => {
+  const { id, licenseKey } = await meteredLicense('jobs')
+  const begin = (minutes: string, ...command: string[]) =>
+    host.start(['node', example('metered-app/job.js'), ...command], {
+      ...{ ...environment, PRODUCT: 'jobs', LICENSE_KEY: licenseKey, MINUTES: minutes },
+    })
+  const work = 'const end = setInterval(() => fs.existsSync("end-the-job") && clearInterval(end), 20)'
+  const long = begin('6', 'node', '-e', `console.log("at work"); ${work}`)
+  await expect.poll(() => long.stdout() + long.stderr()).toContain('at work')
+  expect(await meterOf(id)).toMatchObject({ used: '0', remaining: '4' })
+  expect(await begin('5', 'node', '-e', '').finished).toMatchObject({
+    ...{ code: 1, stdout: '', stderr: 'The job needs 5 minutes; 4 are left.\n' },
+  })
+  writeFileSync(join(project, 'end-the-job'), '')
+  const { code, stdout } = await long.finished
+  const [, counted = 'none'] = /^Counted (0\.\d{6}) minutes\.$/m.exec(stdout) ?? []
+  expect([code, amountOf(counted)]).toStrictEqual([0, amountOf((await meterOf(id))?.used ?? '0')])
+  const { remaining } = (await meterOf(id)) ?? {}
+  expect(remaining).toBe(amountText(amountOf('10') - amountOf(counted)))
+  expect(await begin('4', 'no-such-program').finished).toMatchObject({ code: 1 })
+  expect(await meterOf(id)).toMatchObject({ remaining })
 })
 
 type Licensing = {

@@ -21,16 +21,20 @@ export type KilledServers = {
   lost(): number
 }
 
-/** @param count how many run */
+/**
+ * @param count how many run
+ * @param sdkKey for requests of apps as well
+ */
 export async function startKilledServers(
   host: Host,
   environment: Environment,
   token: string,
   count: number,
+  sdkKey?: string,
 ): Promise<KilledServers> {
   const ports = await Promise.all(Array.from({ length: count }, freePort))
   const running = await Promise.all(ports.map((port) => host.serve(environment, { port })))
-  const clients = running.map(({ address }) => client(address, token))
+  const clients = running.map(({ address }) => client(address, token, sdkKey))
   const calmed = new AbortController()
   let killing = Promise.resolve()
   let lost = 0

@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createPool } from '../../projections/database/pool.ts'
 import { amountOf, amountText, sumOf } from '../../src/domain/meters/amount.ts'
+import type { Keyset } from '../../src/sdk/index.ts'
 import { createHost } from '../harness/process.ts'
 import { testMs } from '../harness/time-limits.ts'
 import { wholeVariable } from '../harness/variables.ts'
@@ -12,7 +13,7 @@ import { included, runHistory, steps } from '../meters/history.ts'
 import { askedOf } from './asked-meter.ts'
 import { atOnce, consume, usesIn } from './counted-uses.ts'
 import { startKilledServers } from './killed-servers.ts'
-import { type Client, client, clientThat, createVendor, productId } from './vendor.ts'
+import { type Client, client, clientThat, createSdkKey, createVendor, productId, tenantId } from './vendor.ts'
 
 const host = createHost()
 const closing: (() => Promise<void>)[] = []
@@ -23,18 +24,28 @@ afterAll(async () => {
 /** `KEYLEDGER_TEST_USES=5000` for a long run. */
 const uses = wholeVariable('KEYLEDGER_TEST_USES', 400)
 /** `KEYLEDGER_TEST_METERS=10000` for a long run. */
-const histories = wholeVariable('KEYLEDGER_TEST_METERS', 40)
+const histories = wholeVariable('KEYLEDGER_TEST_METERS', 18)
 const servers = 3
 
+/** All apps of the histories call from one address. */
+const noLimitsOfApps = {
+  KEYLEDGER_LIMIT_CLIENT_ACTIVATE: 'off',
+  KEYLEDGER_LIMIT_CLIENT_VALIDATE: 'off',
+  KEYLEDGER_LIMIT_CLIENT_INSTANCE: 'off',
+  KEYLEDGER_LIMIT_CLIENT_TENANT: 'off',
+}
+
 const Answer = z.object({ allowed: z.boolean() })
+const PublishedKeys = z.object({ keys: z.record(z.string(), z.string()) })
 const verification = z.object({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })
 
 test(`${uses} uses that race and ${histories} random histories, on ${servers} servers that are killed, with a tenth of the answers lost`, {
   timeout: testMs * Math.max(1, histories / 100, uses / 1000),
 }, async () => {
   const stores = await host.stores()
-  const token = await createVendor(stores.environment)
-  const killed = await startKilledServers(host, stores.environment, token, servers)
+  const environment = { ...stores.environment, ...noLimitsOfApps }
+  const [token, sdkKey] = [await createVendor(environment), await createSdkKey(environment)]
+  const killed = await startKilledServers(host, environment, token, servers, sdkKey)
   await makeProduct(client(killed.address, token), amountText(included))
   const insistent = clientThat(killed.insist)
   killed.kill()
@@ -51,12 +62,21 @@ test(`${uses} uses that race and ${histories} random histories, on ${servers} se
     expect(used).toBeLessThanOrEqual(included)
     // Otherwise the race proves less.
     expect(refused).toBeGreaterThan(0)
-    const standing = await askedOf(insistent.send, license).standing()
+    const standing = await askedOf(insistent.send, license, keysetOf(insistent)).standing()
     expect(standing).toMatchObject({ used, remaining: included - used })
   }
   const found = await host.json(verification, ['projections', 'verify'], stores.environment)
   expect(found).toStrictEqual({ ...found, differences: [] })
 })
+
+/** The keys of the tenant, asked for once something is signed. */
+function keysetOf(vendor: Client): () => Promise<Keyset> {
+  let asked: Promise<Keyset> | undefined
+  return () =>
+    (asked ??= vendor
+      .send('GET', `/${tenantId}/.well-known/service-keys`)
+      .then(({ body }) => PublishedKeys.parse(body)))
+}
 
 /** Two licenses, whose uses are more than twice what there is. */
 async function raceUses(vendor: Client) {
@@ -82,10 +102,11 @@ async function raceUses(vendor: Client) {
 /** Each of a license of its own, compared with a model that only adds up, to the last digit. */
 async function runHistories(vendor: Client): Promise<void> {
   const seed = Math.floor(Math.random() * 2 ** 31)
+  const keyset = keysetOf(vendor)
   const random = fc.sample(steps, { numRuns: histories, seed })
   await atOnce(8, histories, async (index) => {
     const history = random[index] ?? []
-    await runHistory(askedOf(vendor.send, await vendor.mint()), history).catch((cause: unknown) => {
+    await runHistory(askedOf(vendor.send, await vendor.mint(), keyset), history).catch((cause: unknown) => {
       throw new Error(`history ${index} of seed ${seed}: ${JSON.stringify(history, asText)}`, { cause })
     })
   })

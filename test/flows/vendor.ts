@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { createLog } from '../../src/app/log.ts'
 import { openStores } from '../../src/app/stores.ts'
+import { revealSdkKey } from '../../src/commands/client-keys.ts'
 import type { Origin } from '../../src/commands/origin.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
@@ -14,6 +15,7 @@ export type Minted = { licenseId: string; licenseKey: string }
 const MintAnswer = z.object({ license: z.object({ id: z.string() }), licenseKey: z.string() })
 const Body = z.record(z.string(), z.unknown())
 
+export const tenantId = 'acme'
 export const productId = 'editor'
 const scopes: readonly Scope[] = [
   'products:read',
@@ -30,12 +32,22 @@ const scopes: readonly Scope[] = [
 const origin: Origin = { requestId: 'req_test', actor: 'operator:test' }
 
 /** A tenant with a token of all scopes, created in this process as the operator commands create them. */
-export async function createVendor(environment: Environment, tenantId = 'acme'): Promise<string> {
+export async function createVendor(environment: Environment, ofTenant = tenantId): Promise<string> {
   const { ports, close } = await openStores(parseConfig(environment), createLog('silent'))
   try {
-    await createTenant(ports, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
-    const asked = { tenantId, name: 'test', scopes, expiresAt: null }
+    await createTenant(ports, { tenantId: ofTenant, name: ofTenant, plan: 'unlimited' }, origin)
+    const asked = { tenantId: ofTenant, name: 'test', scopes, expiresAt: null }
     return (await createToken(ports, asked, origin)).token
+  } finally {
+    await close()
+  }
+}
+
+/** The SDK key of the tenant, created likewise. */
+export async function createSdkKey(environment: Environment): Promise<string> {
+  const { ports, close } = await openStores(parseConfig(environment), createLog('silent'))
+  try {
+    return await revealSdkKey(ports, tenantId, 'sdk-key-of-a-test', origin)
   } finally {
     await close()
   }
@@ -43,12 +55,19 @@ export async function createVendor(environment: Environment, tenantId = 'acme'):
 
 type Send = (method: string, path: string, body?: object) => Promise<Answer>
 
-/** The requests of a vendor's server. It never repeats a request: a broken connection is an error. */
-export const client = (address: string, token: string) =>
+/**
+ * The requests of a vendor's server. It never repeats a request: a broken connection is an error.
+ * @param sdkKey for requests of the vendor's apps as well
+ */
+export const client = (address: string, token: string, sdkKey?: string) =>
   clientThat(async (method, path, body) => {
     const response = await fetch(address + path, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(sdkKey !== undefined && { 'x-service-sdk-key': sdkKey }),
+        ...(body && { 'content-type': 'application/json' }),
+      },
       ...(body && { body: JSON.stringify(body) }),
     })
     return { status: response.status, body: Body.parse(await response.json()) }

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { findMeters, listLines } from '../../projections/meters/queries.ts'
 import { readMeterPoints } from '../../projections/meters/use-queries.ts'
+import { grantAllowance } from '../../src/commands/meters/allowances.ts'
 import { createCounting } from '../../src/commands/meters/counting.ts'
 import {
   addCredit,
@@ -17,6 +18,7 @@ import {
   placeHold,
   releaseHold,
 } from '../../src/commands/meters/meters.ts'
+import { giveAllowanceBack, reportUse } from '../../src/commands/meters/report.ts'
 import { amountOf, amountText } from '../../src/domain/meters/amount.ts'
 import { ownerIdOf } from '../../src/domain/meters/meter.ts'
 import { MeterTerms } from '../../src/domain/meters/terms.ts'
@@ -30,7 +32,7 @@ import { Killed } from '../sales/mortal.ts'
 import { type Asked, included, runHistory, type Step, steps } from './history.ts'
 
 /** `KEYLEDGER_TEST_METERS=10000` for the long run. */
-const histories = wholeVariable('KEYLEDGER_TEST_METERS', 40)
+const histories = wholeVariable('KEYLEDGER_TEST_METERS', 18)
 
 let ledger: TestLedger
 beforeAll(async () => {
@@ -39,6 +41,7 @@ beforeAll(async () => {
 afterAll(() => ledger.close())
 
 const day = 86_400_000
+const allowanceSeconds = 6 * 3600
 
 test.each([
   ['license', 'its own'],
@@ -71,6 +74,7 @@ function askedHere(period: 'license' | 'day', whose: 'its own' | 'shared', licen
   const shared = whose === 'shared' ? ofAll : undefined
   const meter = meterOfLicense({ ...place, moments, meters: [terms], shared }, 'calls')
   if (!meter) throw new Error('no meter')
+  const reporter = { ...place, instanceId: 'ins_1' }
   const processes = [0, 1, 2].map(() => createProcess())
 
   /** Sends a request until a process lives to answer it. */
@@ -95,6 +99,7 @@ function askedHere(period: 'license' | 'day', whose: 'its own' | 'shared', licen
     return outcome
   }
   const now = () => clock.now().getTime()
+  const periodOf = (at: number) => (period === 'license' ? 'all' : String(Math.floor(at / day)))
 
   return {
     async use(step, keyed) {
@@ -124,6 +129,22 @@ function askedHere(period: 'license' | 'day', whose: 'its own' | 'shared', licen
         (await answered(step, (ports) => correctUse(ports, meter, correction, origin))) instanceof Refusal
       )
     },
+    async allow(step, keyed) {
+      const wanted = { ...keyed, seconds: allowanceSeconds, instanceId: reporter.instanceId }
+      const answer = await answered(step, (ports) => grantAllowance(ports, meter, wanted, origin))
+      if (answer instanceof Refusal) return { reason: answer.code }
+      const { allowance, standing } = answer
+      if ('reason' in allowance) return { reason: allowance.reason }
+      return { allowanceId: allowance.allowanceId, remaining: standing.remaining }
+    },
+    async report(step, { usedAt, ...use }) {
+      const at = usedAt === undefined ? undefined : new Date(usedAt).toISOString()
+      const reported = { ...use, name: 'calls', meter, usedAt: at }
+      const { used } = await done(step, (ports) => reportUse(ports, reporter, reported, origin))
+      if (!used) throw new Error('not counted')
+      return used
+    },
+    giveBack: (step, id) => done(step, (ports) => giveAllowanceBack(ports, reporter, id, origin)),
     async standing() {
       const id = meterIdOf(meter)
       const view = meterView((await findMeters(db, [id])).get(id), meter.allowance, clock.now().toISOString())
@@ -138,11 +159,12 @@ function askedHere(period: 'license' | 'day', whose: 'its own' | 'shared', licen
       const range = { from: '2026-01-01T00:00:00.000Z', to: '2027-01-01T00:00:00.000Z' }
       const scope = whose === 'shared' ? { tenantId: place.tenantId, customerId } : place
       const read = (granularity: 'hour' | 'day') => readMeterPoints(db, scope, { ...range, granularity })
-      const periodOf = (at: string) =>
-        period === 'license' ? 'all' : String(Math.floor(Date.parse(at) / day))
       return (await Promise.all([read('hour'), read('day')])).map((points) => {
         const sums = new Map<string, bigint>()
-        for (const { at, used } of points) sums.set(periodOf(at), (sums.get(periodOf(at)) ?? 0n) + used)
+        for (const { at, used } of points) {
+          const of = periodOf(Date.parse(at))
+          sums.set(of, (sums.get(of) ?? 0n) + used)
+        }
         return sums
       })
     },
@@ -150,7 +172,9 @@ function askedHere(period: 'license' | 'day', whose: 'its own' | 'shared', licen
       now,
       wait: (ms) => clock.advance(ms),
       holdMs: 30_000,
-      period: () => (period === 'license' ? 'all' : String(Math.floor(now() / day))),
+      allowanceMs: allowanceSeconds * 1000,
+      periodOf,
+      endOf: (of) => (of === 'all' ? Number.POSITIVE_INFINITY : (Number(of) + 1) * day),
     },
     catchUp: () => readModels.catchUp(),
   }
