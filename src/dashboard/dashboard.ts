@@ -36,7 +36,7 @@ import { one } from './lists/lists.ts'
 import { mailboxPages } from './mailbox/route.ts'
 import { memberPages } from './members/route.ts'
 import { meteredUseFile } from './metered-use/bill-route.ts'
-import { meterLinesPage } from './metered-use/lines-route.ts'
+import { licenseLinesPage } from './metered-use/lines-route.ts'
 import { newLicensePages } from './new-license/route.ts'
 import type { PageContext } from './page-context.ts'
 import { portalPages } from './portal/route.ts'
@@ -131,7 +131,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   licensePage(app, context)
   licenseActions(app, context)
   licenseChangePages(app, context)
-  meterLinesPage(app, context)
+  licenseLinesPage(app, context)
   meteredUseFile(app, context)
   evidencePage(app, context)
   insightPages(app, context)

@@ -1,6 +1,7 @@
 /**
  * Guarantee: the page of a license shows how its meters stand, what was used over time and each line; members who may change licenses add and
- * withdraw credits and correct uses there, once for a form that is sent twice. Products and customers show the sums.
+ * withdraw credits and correct uses there, once for a form that is sent twice. The page of a customer does the same for the meters that their
+ * licenses share. Products and customers show the sums.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
@@ -196,4 +197,82 @@ test('products and customers show the sums, and which licenses use most', async 
     expect(wordsOf(page)).toContain('10,000.5 calls, 0.5 of them beyond in the last 30 days.')
     expect(wordsOf(page)).toContain(`${id} 10,000.5 0.5`)
   }
+})
+
+const rings = { meter: 'rings', unit: 'rings', included: '100', period: 'month', overage: 'allow' }
+const sharing = async (count: number) => {
+  const customerId = await makeCustomer(api.ask, tenant.token, { meters: [rings] })
+  const licenses = []
+  for (let made = 0; made < count; made++)
+    licenses.push(await mint(api.ask, tenant.token, 'api', { keyTypeId: 'none', customerId }))
+  return { page: `/dashboard/customers/${customerId}`, licenses }
+}
+
+test('the page of a customer shows what their licenses share, adds and withdraws credits and corrects uses', async () => {
+  const { page, licenses } = await sharing(2)
+  await use('hold', licenses[0]?.licenseKey ?? '', 'rings', '5', { seconds: 600 })
+  for (const { licenseKey } of licenses) await use('consume', licenseKey, 'rings', '70')
+  const before = await admin.get(page)
+  expect(wordsOf(before)).toContain('140 of 100 rings used , 45 of them beyond, 5 held')
+  expect(wordsOf(before)).toContain('140 rings, 45 of them beyond in the last 30 days.')
+  expect(before.text.match(/id="metered-use"/g)).toHaveLength(1)
+
+  const change = async (name: string, query: string, typed: Record<string, string>) => {
+    const form = fieldsOf(await admin.get(`${page}/change/${name}?${query}`))
+    for (let sent = 0; sent < 2; sent++)
+      expect(await admin.post(`${page}/change/${name}`, { ...form, ...typed })).toMatchObject({
+        status: 303,
+        location: page,
+      })
+  }
+  await change('add-credit', 'meter=rings', { amount: '500', order: '1002' })
+  await change('correct-use', 'meter=rings', { amount: '20', reason: 'rung twice' })
+  const after = await admin.get(page)
+  expect(wordsOf(after)).toContain('120 of 600 rings used , 25 of them beyond, 5 held')
+  const [, credit = ''] = /withdraw-credit\?meter=rings&amp;credit=(crd_\w+)/.exec(after.text) ?? []
+  await change('withdraw-credit', `meter=rings&credit=${credit}`, { reason: 'refunded' })
+  expect(wordsOf(await admin.get(page))).not.toContain(credit)
+
+  const lines = wordsOf(await admin.get(`${page}/meters/rings`))
+  expect(lines).toMatch(/Credit withdrawn refunded .* Corrected rung twice −20 .* Credit added 1002 500 /)
+  for (const { id } of licenses) expect(lines).toContain(id)
+})
+
+test('a meter that the licenses of a customer no longer share keeps its lines', async () => {
+  const { page, licenses } = await sharing(1)
+  await use('consume', licenses[0]?.licenseKey ?? '', 'rings', '7')
+  const path = page.replace('/dashboard', '/v1')
+  expect((await api.ask('PATCH', path, { token: tenant.token, body: { meters: [] } })).status).toBe(200)
+  const { text } = await admin.get(page)
+  expect(text).toContain('no longer share this meter')
+  expect(text).not.toContain('/change/add-credit')
+  expect(wordsOf(await admin.get(`${page}/meters/rings`))).toContain('Used 7 7 included')
+  const form = await admin.get(`${page}/change/add-credit?meter=rings`)
+  const again = await admin.post(`${page}/change/add-credit`, {
+    ...fieldsOf(form),
+    meter: 'rings',
+    amount: '1',
+  })
+  expect(again.status).toBeGreaterThanOrEqual(400)
+  expect(wordsOf(again)).toContain('There is no such meter any more.')
+})
+
+test("another tenant's customer is not found, an auditor changes nothing, and a license's other changes are not a customer's", async () => {
+  const { page } = await sharing(0)
+  const other = clientOf(api.app)
+  const stranger = await makeTenant(api.ledger)
+  await other.signIn(await makeMember(api.ledger, stranger.tenantId, 'owner'))
+  const absent = '/dashboard/customers/cus_00000000000000000000000000'
+  for (const path of ['/meters/rings', '/change/add-credit?meter=rings']) {
+    const [theirs, none] = [await other.get(page + path), await other.get(absent + path)]
+    expect([theirs.status, none.status]).toStrictEqual([404, 404])
+    expect(wordsOf(theirs)).toBe(wordsOf(none))
+  }
+  const auditor = clientOf(api.app)
+  await auditor.signIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
+  const { text } = await auditor.get(page)
+  expect(text).toContain('Lines of rings')
+  expect(text).not.toContain('/change/add-credit')
+  expect((await auditor.get(`${page}/change/add-credit?meter=rings`)).status).toBe(403)
+  expect((await admin.get(`${page}/change/suspend`)).status).toBe(404)
 })

@@ -5,6 +5,7 @@ import { findLicense } from '../../../projections/licenses/queries.ts'
 import { countLicensesToLink } from '../../../projections/licenses/to-link.ts'
 import { listSales } from '../../../projections/sales/queries.ts'
 import { openOverrides } from '../../commands/customers/overrides.ts'
+import { metersOfCustomers } from '../../commands/meters/owners.ts'
 import { may } from '../../domain/members/roles.ts'
 import { paidFor } from '../../domain/sales/totals.ts'
 import type { Ports } from '../../ports.ts'
@@ -14,12 +15,13 @@ import { type Person, unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../forms/forms.ts'
 import { shownLicenses } from '../licenses/route.ts'
 import { one, PersonId } from '../lists/lists.ts'
-import { MeterQuery, meteredUseOf, meterQuery } from '../metered-use/use.ts'
+import { MeterQuery, meterQuery, standingUseOf } from '../metered-use/use.ts'
 import type { PageContext } from '../page-context.ts'
 import { SeatQuery, seatUseOf } from '../seat-use/seat-use.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { type CustomerRequest, customerOf } from './choose.ts'
 import { customerLinkPages } from './links-route.ts'
+import { customerMeterPages } from './meters-route.ts'
 import { overridePages } from './overrides-route.ts'
 import { customerForms } from './person-route.ts'
 import { customersView, customerView } from './view.ts'
@@ -45,6 +47,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
   customerForms(app, context)
   customerLinkPages(app, context)
   overridePages(app, context)
+  customerMeterPages(app, context)
 }
 
 function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
@@ -154,7 +157,7 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
           { after: undefined, limit: maxSummed },
         ),
         seatUseOf(ports, { tenantId, customerId }, SeatQuery.parse(request.query)),
-        meteredUseOf(ports, { tenantId, customerId }, MeterQuery.parse(request.query)),
+        standingUseOf(ports, metersOfCustomers, { tenantId, customerId }, MeterQuery.parse(request.query)),
       ])
       const sales = await readBuyers(ports, tenantId, bought.items.slice(0, maxSales))
       const [overrides = []] = await openOverrides(ports, tenantId, [entry.customer.overrides])
@@ -175,7 +178,7 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
             licenses,
             hidden,
             seatUse,
-            meteredUse,
+            meteredUse: { ...meteredUse, mayChange },
             sales,
             moreSales: bought.items.length > maxSales,
             // Of more than that, a sum would not be one.

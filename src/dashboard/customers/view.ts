@@ -25,8 +25,7 @@ import {
 } from '../frame/parts.ts'
 import { licenseTable, type ShownLicense } from '../licenses/view.ts'
 import { chosenPerson } from '../lists/lists.ts'
-import type { ShownMeteredUse } from '../metered-use/use.ts'
-import { meteredUsePart } from '../metered-use/view.ts'
+import { meteredUsePart, type ShownMeters } from '../metered-use/part.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
 import type { ShownSeatUse } from '../seat-use/seat-use.ts'
 import { seatUsePart } from '../seat-use/view.ts'
@@ -131,7 +130,7 @@ type OneCustomer = CustomerEntry & {
   /** How many licenses are not shown. */
   hidden: number
   seatUse: ShownSeatUse | undefined
-  meteredUse: ShownMeteredUse
+  meteredUse: ShownMeters
   /** The newest ones of the licenses and of the person. */
   sales: readonly SaleRow[]
   moreSales: boolean

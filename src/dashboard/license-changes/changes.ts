@@ -12,7 +12,6 @@ import { day } from '../new-license/form.ts'
 import { changeInput, type LicenseChange, licenseChange, withReason } from './change.ts'
 import { editChange } from './edit.ts'
 import { fileBack, newFile } from './files.ts'
-import { meterChanges } from './meters.ts'
 import { certify, relayBack } from './relays.ts'
 
 /** A form with nothing but the reason. */
@@ -206,5 +205,4 @@ export const licenseChanges: readonly LicenseChange[] = [
   relayBack,
   linkCustomer,
   freeSeat,
-  ...meterChanges,
 ]

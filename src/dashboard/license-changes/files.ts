@@ -8,7 +8,6 @@ import { optionalWhole } from '../forms/typed.ts'
 import { moment } from '../frame/moments.ts'
 import { copyableBlock, heading } from '../frame/parts.ts'
 import { type CarriedFile, changeInput, licenseChange, withReason } from './change.ts'
-import { licensePath } from './paths.ts'
 
 /** A text that an app made on a device, which is pasted in lines. */
 const carried = (missing: string) => z.string().trim().min(1, missing).max(maxStatementLength, missing)
@@ -100,7 +99,7 @@ export const fileBack = licenseChange({
 })
 
 /** A license file that was made, to copy, to keep as a file or to scan. */
-export function fileView(licenseId: string, { text, token, device, endsAt }: CarriedFile): Html {
+export function fileView(path: string, { text, token, device, endsAt }: CarriedFile): Html {
   return html`<div class="narrow">
     ${heading('License file', html`For ${device}, good until ${moment(endsAt)}. Only that device accepts it.`)}
     <div class="sheet stack">
@@ -108,7 +107,7 @@ export function fileView(licenseId: string, { text, token, device, endsAt }: Car
       ${qrCode(token, 'The license file as a QR code', 'qr dense')}
       <div class="decide">
         <a class="button" download="keyledger-license.txt" href=${`data:text/plain,${encodeURIComponent(text)}`}>Save as a file</a>
-        <a class="button second" href=${licensePath(licenseId)}>View license</a>
+        <a class="button second" href=${path}>View license</a>
       </div>
     </div>
   </div>`

@@ -1,22 +1,12 @@
-import { findMetering } from '../../../projections/meters/licenses.ts'
-import {
-  addCredit,
-  correctUse,
-  meterOfLicense,
-  ownMeter,
-  type UsableMeter,
-  withdrawCredit,
-} from '../../commands/meters/meters.ts'
+import { addCredit, correctUse, withdrawCredit } from '../../commands/meters/meters.ts'
 import { amountOf } from '../../domain/meters/amount.ts'
-import type { MeterTerms } from '../../domain/meters/terms.ts'
-import { Refusal } from '../../domain/refusal.ts'
 import { html } from '../../html.ts'
 import { amountIn } from '../../http/licenses/meters.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, textField } from '../forms/form-fields.ts'
 import { given, optionalLine, optionalOf, wantedLine } from '../forms/typed.ts'
 import { day } from '../new-license/form.ts'
-import { type AboutLicense, type LicenseChange, licenseChange, type Services, withReason } from './change.ts'
+import { type About, anyChange, type Change, type Services, withReason } from './change.ts'
 
 const amount = given.refine(
   (text) => amountIn.safeParse(text).success,
@@ -24,15 +14,12 @@ const amount = given.refine(
 )
 const meter = wantedLine(63, 'Choose a meter.')
 
-const metersOf = ({ license, keyTypes }: AboutLicense): readonly MeterTerms[] =>
-  keyTypes.find(({ keyTypeId }) => keyTypeId === license.keyTypeId)?.meters ?? []
-
-const meterField = (form: FilledForm, about: AboutLicense) =>
+const meterField = (form: FilledForm, { meters }: About) =>
   choiceField(form, {
     name: 'meter',
     label: 'Meter',
-    choices: metersOf(about).map(
-      ({ meter: id, unit }) => [id, id === unit ? id : `${id} (${unit})`] as const,
+    choices: meters.map(
+      ({ owner: { meter: id, unit } }) => [id, id === unit ? id : `${id} (${unit})`] as const,
     ),
   })
 
@@ -42,31 +29,17 @@ const amountField = (form: FilledForm, hint: string) =>
 const lineReason = wantedLine(500, 'Enter a reason.')
 const reasonHint = 'Stays with the line of the bill.'
 
-/** @throws Refusal `meter_not_found` */
-async function meterOf(
-  { db }: Services,
-  { license }: AboutLicense,
-  name: string,
-  of: typeof ownMeter = ownMeter,
-): Promise<UsableMeter> {
-  const metering = await findMetering(db, license.tenantId, license.licenseId)
-  const found = metering && of(metering, name)
-  if (!found) throw new Refusal('meter_not_found')
-  // Nothing would be spent of a credit of its own.
-  if ('customerId' in found.owner) throw new Refusal('meter_is_shared')
-  return found
-}
+const ownMeter = ({ db }: Services, { owned, tenantId, id }: About, meter: string) =>
+  owned.ownMeter({ db }, tenantId, { id, meter })
 
-const noMeter = ['meter', 'The key type of this license no longer has this meter.'] as const
+const noMeter = ['meter', 'There is no such meter any more. Choose another.'] as const
 
 /** Offered beside each meter, as the two below. */
-const newCredit = licenseChange({
+const newCredit = anyChange({
   name: 'add-credit',
-  label: 'Add credit',
   title: 'Add a prepaid credit',
   button: 'Add credit',
   lead: () => 'Credits are spent after what the period includes, the one that ends first before the others.',
-  fits: () => false,
   schema: withReason({
     meter,
     amount,
@@ -94,7 +67,12 @@ const newCredit = licenseChange({
   async run(ports, about, { meter: name, amount: size, endsOn, order = null }, origin) {
     const endsAt = endsOn === undefined ? null : `${endsOn}T23:59:59.000Z`
     const credit = { key: ports.newId('req'), amount: amountOf(size), endsAt, order }
-    await addCredit(ports, await meterOf(ports, about, name, meterOfLicense), credit, origin)
+    await addCredit(
+      ports,
+      await about.owned.forCredit(ports, about.tenantId, { id: about.id, meter: name }),
+      credit,
+      origin,
+    )
     return undefined
   },
   problems: {
@@ -107,13 +85,11 @@ const newCredit = licenseChange({
   },
 })
 
-const creditBack = licenseChange({
+const creditBack = anyChange({
   name: 'withdraw-credit',
-  label: 'Withdraw credit',
   title: 'Withdraw a credit',
   button: 'Withdraw credit',
   lead: () => 'What is left of the credit is taken back. What was spent of it stays spent.',
-  fits: () => false,
   schema: withReason({ meter, credit: wantedLine(100, 'Enter the ID of a credit.'), reason: lineReason }),
   reasonHint,
   values: (_, { meter: named = '', credit = '' }) => ({ meter: named, credit }),
@@ -121,7 +97,7 @@ const creditBack = licenseChange({
     html`${meterField(form, about)}
     ${textField(form, { name: 'credit', label: 'Credit ID', maxlength: 100, className: 'mono' })}`,
   async run(ports, about, { meter: name, credit: creditId, reason }, origin) {
-    await withdrawCredit(ports, await meterOf(ports, about, name), { creditId, reason }, origin)
+    await withdrawCredit(ports, await ownMeter(ports, about, name), { creditId, reason }, origin)
     return undefined
   },
   problems: {
@@ -130,14 +106,12 @@ const creditBack = licenseChange({
   },
 })
 
-const correction = licenseChange({
+const correction = anyChange({
   name: 'correct-use',
-  label: 'Correct a use',
   title: 'Correct what was used',
   button: 'Take off',
   lead: () =>
     'What was counted wrongly in the present period is taken off. It is given back first of what was beyond, then to the credits, and then to what is included.',
-  fits: () => false,
   schema: withReason({ meter, amount, reason: lineReason }),
   reasonHint,
   values: (_, { meter: named = '' }) => ({ meter: named }),
@@ -145,7 +119,7 @@ const correction = licenseChange({
     html`${meterField(form, about)} ${amountField(form, 'How much was counted too much.')}`,
   async run(ports, about, { meter: name, amount: size, reason }, origin) {
     const correct = { key: ports.newId('req'), amount: amountOf(size), reason }
-    await correctUse(ports, await meterOf(ports, about, name), correct, origin)
+    await correctUse(ports, await ownMeter(ports, about, name), correct, origin)
     return undefined
   },
   problems: {
@@ -154,5 +128,5 @@ const correction = licenseChange({
   },
 })
 
-/** What a member may do with the meters of a license. */
-export const meterChanges: readonly LicenseChange[] = [newCredit, creditBack, correction]
+/** What a member may do with the meters of a license, and with those that licenses of a customer share. */
+export const meterChanges: readonly Change[] = [newCredit, creditBack, correction]

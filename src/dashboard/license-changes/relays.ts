@@ -7,7 +7,6 @@ import { optionalWhole } from '../forms/typed.ts'
 import { moment } from '../frame/moments.ts'
 import { copyableBlock, heading } from '../frame/parts.ts'
 import { type CarriedAnswer, changeInput, licenseChange, withReason } from './change.ts'
-import { licensePath } from './paths.ts'
 
 /** A text that a relay made, which is pasted in lines. */
 const carried = (missing: string) => z.string().trim().min(1, missing).max(maxRelayStatementLength, missing)
@@ -104,7 +103,7 @@ export const relayBack = licenseChange({
 })
 
 /** The answer to a relay, to copy or to keep as a file. */
-export function relayAnswerView(licenseId: string, { text, name, seats, endsAt }: CarriedAnswer): Html {
+export function relayAnswerView(path: string, { text, name, seats, endsAt }: CarriedAnswer): Html {
   const words = seats === 1 ? '1 seat' : `${seats.toLocaleString('en')} seats`
   return html`<div class="narrow">
     ${heading('Answer to the relay', html`For ${name} with ${words}, good until ${moment(endsAt)}. Only that relay can use it.`)}
@@ -112,7 +111,7 @@ export function relayAnswerView(licenseId: string, { text, name, seats, endsAt }
       <div class="answer-text">${copyableBlock('answer', text)}</div>
       <div class="decide">
         <a class="button" download="relay-answer.json" href=${`data:application/json,${encodeURIComponent(text)}`}>Save as a file</a>
-        <a class="button second" href=${licensePath(licenseId)}>View license</a>
+        <a class="button second" href=${path}>View license</a>
       </div>
     </div>
   </div>`

@@ -2,23 +2,22 @@ import { type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { formProblem, textField } from '../forms/form-fields.ts'
 import { heading, secretBox, tokenField } from '../frame/parts.ts'
-import type { AboutLicense, LicenseChange } from './change.ts'
-import { licensePath } from './paths.ts'
+import type { About, Change } from './change.ts'
 
-type ChangeForm = {
+type ChangeForm<Subject extends About> = {
   token: string
   operation: string
-  change: LicenseChange
-  about: AboutLicense
+  change: Change<Subject>
+  about: Subject
   form: FilledForm
 }
 
 /** The form of a change, with the reason that stands in the license's history. */
-export function changeView({ token, operation, change, about, form }: ChangeForm): Html {
-  const { licenseId, displayKey } = about.license
-  const path = licensePath(licenseId)
+export function changeView<Subject extends About>(shown: ChangeForm<Subject>): Html {
+  const { token, operation, change, about, form } = shown
+  const { path } = about
   return html`<div class="narrow">
-    ${heading(change.title, html`<span class="mono">${displayKey}</span>${about.person.email && html`, ${about.person.email}`}`)}
+    ${heading(change.title, about.named)}
     ${formProblem(form)}
     <form class="sheet stack" method="post" action=${`${path}/change/${change.name}`}>
       ${tokenField(token)}
@@ -44,13 +43,13 @@ export function changeView({ token, operation, change, about, form }: ChangeForm
 }
 
 /** The key of a license that was replaced, which no other page shows. */
-export function newKeyView(licenseId: string, licenseKey: string): Html {
+export function newKeyView(path: string, licenseKey: string): Html {
   return html`<div class="narrow">
     ${heading('License key', 'Copy the key now and give it to your customer. It is shown only once.')}
     <div class="sheet stack">
       ${secretBox('License key', licenseKey)}
       <div class="decide">
-        <a class="button" href=${licensePath(licenseId)}>View license</a>
+        <a class="button" href=${path}>View license</a>
       </div>
     </div>
   </div>`

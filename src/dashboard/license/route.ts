@@ -3,13 +3,12 @@ import { z } from 'zod'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense, type LicenseEntry, listDevices } from '../../../projections/licenses/queries.ts'
 import { findSeat } from '../../../projections/licenses/seats.ts'
-import { findMetering } from '../../../projections/meters/licenses.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import { allowFiles } from '../../commands/devices/files.ts'
 import { allowRelays } from '../../commands/devices/relays.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
-import { metersOfLicense } from '../../commands/meters/meters.ts'
+import { metersOfLicenses } from '../../commands/meters/owners.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
@@ -29,11 +28,10 @@ import type { Ports } from '../../ports.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { listRefusals } from '../../usage/read-refusals.ts'
 import { maxOfLicense } from '../../usage/refusals-sql.ts'
-import { readStandings } from '../../usage/standing-meters.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
 import { changesFor } from '../license-changes/route.ts'
-import { meteredUseOf, meterQuery } from '../metered-use/use.ts'
+import { meterQuery, standingUseOf } from '../metered-use/use.ts'
 import type { PageContext } from '../page-context.ts'
 import { proofOfEvent } from '../proofs/log-route.ts'
 import { seatQuery, seatUseOf, whatIfOf } from '../seat-use/seat-use.ts'
@@ -119,7 +117,7 @@ export function licensePage(app: FastifyInstance, { ports, show }: PageContext):
       asOf === undefined && allowRelays(ports, now.license),
       proofOfEvent(ports, id, now.revision),
       asOf === undefined && now.license.floating ? seatUseNow(ports, place, query) : undefined,
-      asOf === undefined ? metersNow(ports, place, query) : undefined,
+      asOf === undefined ? standingUseOf(ports, metersOfLicenses, place, query) : undefined,
     ])
     const stop = asOf === undefined ? undefined : await eventAt(ports, place, explanation.sequence)
     return show(reply, {
@@ -183,15 +181,6 @@ async function seatUseNow(ports: Ports<'db' | 'now' | 'refusals'>, place: Place,
     whatIfOf(ports, place.licenseId, query),
   ])
   return { seatUse, whatIf }
-}
-
-async function metersNow(ports: Ports<'db' | 'now'>, place: Place, query: Query) {
-  const [metering, use] = await Promise.all([
-    findMetering(ports.db, place.tenantId, place.licenseId),
-    meteredUseOf(ports, place, query),
-  ])
-  const meters = metering ? metersOfLicense(metering) : []
-  return { ...use, meters: await readStandings(ports.db, meters, momentOf(ports)) }
 }
 
 async function shownNow(ports: Ports<'db' | 'now' | 'subjects'>, entry: LicenseEntry) {

@@ -15,7 +15,7 @@ import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, facts, heading, notice, section, table } from '../frame/parts.ts'
 import { entitlementTags, type ShownLicense, statusBadge } from '../licenses/view.ts'
-import { licenseMetersPart, type ShownMeters } from '../metered-use/license-part.ts'
+import { meteredUsePart, type ShownMeters } from '../metered-use/part.ts'
 import { proofWords } from '../proofs/license-view.ts'
 import type { EventProof } from '../proofs/log-route.ts'
 import { refusalsOfLicense } from '../refusals/view.ts'
@@ -185,7 +185,7 @@ function statePart(view: View, one: OneLicense): Html {
       ${section(question.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
     </div>
     ${relaysPart(one.relays)}
-    ${licenseMetersPart(pathOf(license.id), license.id, one.meters)}
+    ${meteredUsePart(pathOf(license.id), one.meters, { license: license.id })}
     ${seatUsePart(pathOf(license.id), one.seatUse, one.whatIf)}
     ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
   </div>`

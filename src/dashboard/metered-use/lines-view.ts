@@ -6,8 +6,11 @@ import { moment, utcDayOf } from '../frame/moments.ts'
 import { badge, empty, heading, pager, table } from '../frame/parts.ts'
 
 type Lines = {
-  licenseId: string
-  displayKey: string
+  path: string
+  /** What names the owner of the meter. */
+  named: Content
+  /** Whether its lines are of several licenses. */
+  isShared: boolean
   meter: string
   lines: readonly PlacedLine[]
   cursor: string | undefined
@@ -24,10 +27,9 @@ const kinds: Record<LineKind, string> = {
   withdrawal: 'Credit withdrawn',
 }
 
-export function linesView({ licenseId, displayKey, meter, lines, cursor, next }: Lines): Html {
-  const path = `/dashboard/licenses/${licenseId}/meters/${meter}`
+export function linesView({ path, named, isShared, meter, lines, cursor, next }: Lines): Html {
   return html`<div>
-    ${heading(`Lines of ${meter}`, html`<span class="mono">${displayKey}</span>. What was used is the sum of the uses, less the corrections.`)}
+    ${heading(`Lines of ${meter}`, html`${named}. What was used is the sum of the uses, less the corrections.`)}
     ${
       lines.length === 0
         ? empty('No lines yet', 'A line is added with each use, hold, credit and correction.')
@@ -39,10 +41,11 @@ export function linesView({ licenseId, displayKey, meter, lines, cursor, next }:
                 { label: 'What' },
                 { label: 'Amount', number: true },
                 { label: 'From' },
+                ...(isShared ? [{ label: 'License' }] : []),
                 { label: 'Period', wide: true },
                 { label: 'Key', wide: true },
               ],
-              rows: lines.map(lineRow),
+              rows: lines.map((line) => lineRow(line, isShared)),
             })}
           </div>`
     }
@@ -50,16 +53,20 @@ export function linesView({ licenseId, displayKey, meter, lines, cursor, next }:
   </div>`
 }
 
-const lineRow = (line: PlacedLine): Content[] => [
+const lineRow = (line: PlacedLine, isShared: boolean): Content[] => [
   moment(line.at),
   html`<span>${kinds[line.kind]}${line.late && html` ${badge('warn', 'late')}`}${
     line.note !== null && html`<span class="sub">${line.note}</span>`
   }${line.usedAt !== null && html`<span class="sub">used at ${moment(line.usedAt)}</span>`}</span>`,
   line.amount === null ? 'the rest' : `${line.kind === 'correction' ? '−' : ''}${amountWords(line.amount)}`,
   fromWords(line),
+  ...(isShared ? [line.licenseId === null ? '–' : licenseLink(line.licenseId)] : []),
   line.period === null ? '–' : html`<span>from ${utcDayOf(line.period.startsAt)}</span>`,
   line.key === null ? '–' : html`<code>${line.key}</code>`,
 ]
+
+const licenseLink = (licenseId: string): Html =>
+  html`<a href=${`/dashboard/licenses/${licenseId}`}><code>${licenseId}</code></a>`
 
 /** What an amount was taken from, or given back to; of a credit its end. */
 function fromWords({ from, subjectId, endsAt, kind }: PlacedLine): Content {

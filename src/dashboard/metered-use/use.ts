@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import type { MeterScope } from '../../../projections/meters/use-queries.ts'
+import type { OwnedMeters } from '../../commands/meters/owners.ts'
 import { momentOf } from '../../commands/origin.ts'
 import type { Ports } from '../../ports.ts'
 import { type UsageRange, usageRange } from '../../usage/range.ts'
 import { type MeteredUse, readMeteredUse } from '../../usage/read-metered.ts'
+import { readStandings, type StandingMeter } from '../../usage/standing-meters.ts'
 
 /** The ranges that a page shows: how long they are, and what one bar is. */
 export const meterRanges = {
@@ -28,6 +30,21 @@ export async function meteredUseOf(
 ): Promise<ShownMeteredUse> {
   const now = momentOf(ports)
   return { name, uses: await readMeteredUse(ports.db, scope, rangeOf(name, now)), now: new Date(now) }
+}
+
+/** The same, with how the meters of a license or a customer stand now. */
+export async function standingUseOf(
+  ports: Ports<'db' | 'now'>,
+  owned: OwnedMeters,
+  scope: { tenantId: string } & ({ licenseId: string } | { customerId: string }),
+  query: MeterQuery,
+): Promise<ShownMeteredUse & { meters: readonly StandingMeter[] }> {
+  const id = 'customerId' in scope ? scope.customerId : scope.licenseId
+  const [meters, use] = await Promise.all([
+    owned.inUse(ports, scope.tenantId, id),
+    meteredUseOf(ports, scope, query),
+  ])
+  return { ...use, meters: await readStandings(ports.db, meters, momentOf(ports)) }
 }
 
 function rangeOf(name: MeterRangeName, now: string): UsageRange {

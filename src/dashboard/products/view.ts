@@ -11,8 +11,8 @@ import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
 import { entitlementTags, newLicenseLink } from '../licenses/view.ts'
+import { meteredUsePart } from '../metered-use/part.ts'
 import type { ShownMeteredUse } from '../metered-use/use.ts'
-import { meteredUsePart } from '../metered-use/view.ts'
 import type { ShownSeatUse } from '../seat-use/seat-use.ts'
 import { seatUsePart } from '../seat-use/view.ts'
 import { releasesPart } from './releases-view.ts'
@@ -129,7 +129,7 @@ export function productView(
       ])}
     </div>
     ${section('Unlicensed installs', unlicensedSheet(unlicensed), 'Installs that have reported and have no license yet.')}
-    ${seatUsePart(path, seatUse)} ${meteredUsePart(path, meteredUse, { product: productId })}
+    ${seatUsePart(path, seatUse)} ${meteredUsePart(path, { ...meteredUse, meters: [], mayChange: false }, { product: productId })}
     ${section(
       'Key types',
       html`<div class="stack">

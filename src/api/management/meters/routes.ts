@@ -65,7 +65,7 @@ function metersRoute(app: ZodApp, ports: MeterPorts, holder: MeterHolder): void 
     async (request) => {
       const { tenantId } = callerIn(request)
       await catchUpWithLog(ports)
-      const meters = await holder.inUse(ports, tenantId, request.params.id)
+      const meters = await holder.owned.inUse(ports, tenantId, request.params.id)
       return { meters: await readStandings(ports.db, meters, momentOf(ports)) }
     },
   )
@@ -90,7 +90,8 @@ function linesRoute(app: ZodApp, ports: MeterPorts, holder: MeterHolder, cursors
       const { tenantId } = callerIn(request)
       const { meter } = request.params
       await catchUpWithLog(ports)
-      const ownerId = await holder.requireId(ports, tenantId, request.params.id)
+      const { id: ownerId } = request.params
+      await holder.owned.own(ports, tenantId, ownerId)
       return answerPage(
         cursors,
         [tenantId, 'meter-lines', ownerId, meter],
@@ -123,7 +124,7 @@ function creditRoute(app: ZodApp, ports: MeterPorts, holder: MeterHolder): void 
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { meter, amount, expiresAt, order = null, idempotencyKey: key } = request.body
-      const found = await holder.forCredit(ports, tenantId, { id: request.params.id, meter })
+      const found = await holder.owned.forCredit(ports, tenantId, { id: request.params.id, meter })
       const credit = { key, amount: amountOf(amount), endsAt: expiresAt, order }
       const added = await addCredit(ports, found, credit, originOf(request))
       reply.code(201)
@@ -156,7 +157,7 @@ function withdrawalRoute(app: ZodApp, ports: MeterPorts, holder: MeterHolder): v
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const found = await holder.ownMeter(ports, tenantId, request.params)
+      const found = await holder.owned.ownMeter(ports, tenantId, request.params)
       const withdrawal = { creditId: request.params.creditId, reason: request.body.reason }
       await withdrawCredit(ports, found, withdrawal, originOf(request))
       return { withdrawn: true as const }
@@ -193,7 +194,7 @@ function correctionRoute(app: ZodApp, ports: MeterPorts, holder: MeterHolder): v
     async (request) => {
       const { tenantId } = callerIn(request)
       const { amount, reason: why, idempotencyKey: key } = request.body
-      const found = await holder.ownMeter(ports, tenantId, request.params)
+      const found = await holder.owned.ownMeter(ports, tenantId, request.params)
       await correctUse(ports, found, { key, amount: amountOf(amount), reason: why }, originOf(request))
       return { corrected: true as const }
     },

@@ -6,8 +6,8 @@ import { type StandingMeter, useOf } from '../../usage/standing-meters.ts'
 import { dayOf, moment } from '../frame/moments.ts'
 import { facts, section, table } from '../frame/parts.ts'
 import { billForm } from './bill-form.ts'
-import type { MeterRangeName, ShownMeteredUse } from './use.ts'
-import { meterRangeLinks, sumWords, usePlot } from './view.ts'
+import { type MeterRangeName, meterRanges, type ShownMeteredUse } from './use.ts'
+import { heaviestTable, meterRangeLinks, sumWords, usePlot } from './view.ts'
 
 export type ShownMeters = ShownMeteredUse & {
   meters: readonly StandingMeter[]
@@ -15,42 +15,52 @@ export type ShownMeters = ShownMeteredUse & {
   mayChange: boolean
 }
 
+/** What a page is about. */
+type Scope = { license: string } | { product: string } | { customer: string }
+
 /**
- * The meters of a license: how each stands, its credits and holds, and what was used over time. Nothing for a license without any.
- * @param path of the license's page
+ * The meters of a license, or those that licenses of a customer share: how each stands, its credits and holds, and what was used over
+ * time. Of a product, and of licenses of a customer, the sums, and which used most. Nothing without meters where none was used in 400 days.
+ * @param path of the page
  */
-export function licenseMetersPart(path: string, licenseId: string, shown: ShownMeters | undefined): Content {
+export function meteredUsePart(path: string, shown: ShownMeters | undefined, scope: Scope): Content {
   if (shown === undefined) return undefined
   const { meters, uses, name, mayChange, now } = shown
+  if (meters.length === 0 && uses.length === 0 && name === 'month') return undefined
   const present = new Set(meters.map((meter) => useOf(meter, uses)))
-  const earlier = uses.filter((use) => !present.has(use))
-  if (meters.length === 0 && earlier.length === 0) return undefined
+  const others = uses.filter((use) => !present.has(use))
   return section(
-    'Usage',
+    'license' in scope ? 'Usage' : 'Metered use',
     html`<div class="stack" id="metered-use">
       ${meterRangeLinks(path, name)}
-      ${meters.map((meter) => meterSheet(path, { meter, use: useOf(meter, uses), name, mayChange }))}
-      ${earlier.map((use) => earlierSheet(path, use, name))}
-      ${billForm({ license: licenseId }, now)}
+      ${meters.map((meter) => meterSheet(path, { meter, use: useOf(meter, uses), name, mayChange }, scope))}
+      ${meters.length === 0 && uses.length === 0 && html`<p class="lead">Nothing was used in the last ${meterRanges[name].name}.</p>`}
+      ${others.map((use) => (isOwn(use, scope) ? earlierSheet(path, use, name, scope) : sumsOf(use, name, scope)))}
+      ${billForm(scope, now)}
     </div>`,
-    'Amounts are exact. Days, weeks and months are those of the calendar in UTC.',
+    notes['license' in scope ? 'license' : 'product' in scope ? 'product' : 'customer'],
   )
 }
 
-type OneMeter = {
-  meter: StandingMeter
-  use: MeteredUse | undefined
-  name: MeterRangeName
-  mayChange: boolean
+const notes = {
+  license: 'Amounts are exact. Days, weeks and months are those of the calendar in UTC.',
+  product: 'Test licenses do not count. The sums are those of the lines of the licenses, to the last digit.',
+  customer:
+    'Amounts are exact. Days, weeks and months are those of the calendar in UTC. Test licenses count only under shared meters.',
 }
 
-function meterSheet(path: string, { meter, use, name, ...role }: OneMeter): Html {
+/** Whether a page is about the one that a use without a present meter belongs to. */
+const isOwn = ({ productId }: MeteredUse, scope: Scope): boolean =>
+  'license' in scope || ('customer' in scope && productId === null)
+
+function meterSheet(path: string, { meter, use, name, ...role }: OneMeter, scope: Scope): Html {
   const { meter: id, unit, customerId } = meter
-  const mayChange = role.mayChange && customerId === null
+  const isElsewhere = customerId !== null && !('customer' in scope)
+  const mayChange = role.mayChange && !isElsewhere
   const all = allOf(meter)
   return html`<div class="sheet stack">
     <h3>${id}</h3>
-    ${customerId !== null && html`<p class="lead">All licenses of <a href=${`/dashboard/customers/${customerId}`}>its customer</a> share it. The plot has what this license used of it.</p>`}
+    ${isElsewhere && html`<p class="lead">All licenses of <a href=${`/dashboard/customers/${customerId}`}>its customer</a> share it. The plot has what this license used of it.</p>`}
     ${standingPart(meter, all)}
     ${facts([
       ['Left', `${amountWords(meter.remaining)} ${unit}`],
@@ -63,9 +73,9 @@ function meterSheet(path: string, { meter, use, name, ...role }: OneMeter): Html
     ${meter.credits.length > 0 && creditsTable(path, meter, mayChange)}
     ${meter.holds.length > 0 && holdsList(meter)}
     ${meter.allowances.length > 0 && allowancesList(meter)}
-    ${use && html`${usePlot(use, name)}<p class="lead">${sumWords(use, name)}</p>`}
+    ${use && html`${usePlot(use, name)}<p class="lead">${sumWords(use, name)}</p>${use.heaviest.length > 0 && heaviestTable(use)}`}
     ${
-      customerId === null &&
+      !isElsewhere &&
       html`<div class="decide">
       <a class="button second" href=${linesPath(path, id)}>Lines of ${id}</a>
       ${mayChange && html`<a class="button second" href=${changePath(path, 'add-credit', { meter: id })}>Add credit to ${id}</a>`}
@@ -150,15 +160,33 @@ const allowancesList = ({ allowances, unit }: StandingMeter): Html =>
     </ul>
   </div>`
 
-/** A meter that the key type no longer has. */
-const earlierSheet = (path: string, use: MeteredUse, name: MeterRangeName): Html =>
-  html`<div class="sheet stack">
+/** A meter that the key type, or the customer, no longer has. */
+function earlierSheet(path: string, use: MeteredUse, name: MeterRangeName, scope: Scope): Html {
+  const words =
+    use.productId === null
+      ? 'The licenses of the customer no longer share this meter.'
+      : 'The key type no longer has this meter, or the customer has one in its place.'
+  const hasLines = use.productId !== null || 'customer' in scope
+  return html`<div class="sheet stack">
     <h3>${use.meter}</h3>
-    <p class="lead">${use.productId === null ? 'The licenses of the customer no longer share this meter.' : 'The key type no longer has this meter, or the customer has one in its place.'}</p>
+    <p class="lead">${words}</p>
     ${usePlot(use, name)}
     <p class="lead">${sumWords(use, name)}</p>
-    ${use.productId !== null && html`<div class="decide"><a class="button second" href=${linesPath(path, use.meter)}>Lines of ${use.meter}</a></div>`}
+    ${hasLines && html`<div class="decide"><a class="button second" href=${linesPath(path, use.meter)}>Lines of ${use.meter}</a></div>`}
   </div>`
+}
+
+/** What several licenses used under a meter. A page of one product does not name it. */
+function sumsOf(use: MeteredUse, name: MeterRangeName, scope: Scope): Html {
+  const { meter, productId, heaviest } = use
+  const isOfProduct = 'product' in scope
+  return html`<div class="stack-tight">
+    <h3>${productId === null ? `${meter}, shared by licenses of customers` : isOfProduct ? meter : `${meter} of ${productId}`}</h3>
+    ${usePlot(use, name)}
+    <p class="lead">${sumWords(use, name)}</p>
+    ${heaviest.length > 0 && heaviestTable(use)}
+  </div>`
+}
 
 const linesPath = (path: string, meter: string): string => `${path}/meters/${meter}`
 

@@ -1,1 +1,0 @@
-export const licensePath = (licenseId: string): string => `/dashboard/licenses/${licenseId}`
