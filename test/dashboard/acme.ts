@@ -59,7 +59,11 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
 
   const customer = await ask('POST', '/v1/customers', {
     token,
-    body: { email: 'studio@northwind.example', name: 'Northwind Studio' },
+    body: {
+      email: 'studio@northwind.example',
+      name: 'Northwind Studio',
+      meters: [{ meter: 'support-hours', unit: 'hours', included: '20', period: 'month', overage: 'notify' }],
+    },
   })
   const customerId = /cus_\w+/.exec(customer.text)?.[0] ?? ''
   for (const { id } of [...licenses.slice(0, 2), floating, metered])

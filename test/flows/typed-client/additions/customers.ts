@@ -2,6 +2,7 @@ import {
   createCustomer,
   eraseCustomer,
   linkLicense,
+  linkLicensesByAddress,
   listCustomers,
   listLicenses,
   listLicensesOfCustomer,
@@ -29,6 +30,9 @@ expect('nothing was sold to them', sales.data, ({ items }) => items.length === 0
 await rehearsed((query) => unlinkLicense({ path, query, body: { licenseId: license.id } }))
 const unlinked = await unlinkLicense({ path, body: { licenseId: license.id } })
 expect('it is theirs no more', unlinked.data, (answer) => answer.customer.licenseIds.length === 0)
+await rehearsed((query) => linkLicensesByAddress({ query }))
+const found = await linkLicensesByAddress()
+expect('no license is left without its customer', found.data, ({ left }) => left === 0)
 const oldest = await listCustomers({ query: { order: 'oldest' } })
 expect('customers are listed', oldest.data, ({ items }) => items.some(({ id }) => id === customer.id))
 const sought = await listCustomers({ query: { email: 'joan@example.com', name: 'joa' } })

@@ -30,7 +30,7 @@ import {
   withdrawCredit,
   withdrawCustomerCredit,
 } from '../client/index.ts'
-import { approved, expect } from '../program.ts'
+import { approved, expect, rehearsed } from '../program.ts'
 
 const meter = 'calls'
 const terms = { meter, unit: 'calls', included: '10', period: 'month', overage: 'block' } as const
@@ -51,10 +51,16 @@ const hold = async (idempotency_key: string) => {
 await commitHold({ body: { hold_id: await hold('two'), amount: '1.5' } })
 await releaseHold({ body: { hold_id: await hold('three') } })
 const keyed = { amount: '0.5', idempotencyKey: 'four' }
-await correctUse({ path: ofMeter, body: { ...keyed, reason: 'counted twice' } })
-const credit = await addCredit({ path, body: { meter, amount: '5', idempotencyKey: 'order-1' } })
+const correction = { path: ofMeter, body: { ...keyed, reason: 'counted twice' } }
+await rehearsed((query) => correctUse({ ...correction, query }))
+await correctUse(correction)
+const newCredit = { path, body: { meter, amount: '5', idempotencyKey: 'order-1' } }
+await rehearsed((query) => addCredit({ ...newCredit, query }))
+const credit = await addCredit(newCredit)
 const { creditId = '' } = credit.data ?? {}
-await withdrawCredit({ path: { ...ofMeter, creditId }, body: { reason: 'refunded' } })
+const withdrawal = { path: { ...ofMeter, creditId }, body: { reason: 'refunded' } }
+await rehearsed((query) => withdrawCredit({ ...withdrawal, query }))
+await withdrawCredit(withdrawal)
 
 const sdkKey = await approved((headers) => getSdkKey({ headers }))
 const { tenantId } = expect(
@@ -109,13 +115,15 @@ await linkLicense({ path: shared, body: { licenseId: license.id } })
 const ofAll = await consumeMeter({ body: { ...of, amount: '2', idempotency_key: 'six' } })
 expect('a license uses what its customer shares', ofAll.data, ({ remaining }) => remaining === '18')
 const sharedMeter = { ...shared, meter }
-await correctCustomerUse({ path: sharedMeter, body: { ...keyed, reason: 'counted twice' } })
-const bought = await addCustomerCredit({
-  path: shared,
-  body: { meter, amount: '5', idempotencyKey: 'order-2' },
-})
-const withdrawn = { ...sharedMeter, creditId: bought.data?.creditId ?? '' }
-await withdrawCustomerCredit({ path: withdrawn, body: { reason: 'refunded' } })
+const customerCorrection = { ...correction, path: sharedMeter }
+await rehearsed((query) => correctCustomerUse({ ...customerCorrection, query }))
+await correctCustomerUse(customerCorrection)
+const pack = { path: shared, body: { meter, amount: '5', idempotencyKey: 'order-2' } }
+await rehearsed((query) => addCustomerCredit({ ...pack, query }))
+const bought = await addCustomerCredit(pack)
+const back = { ...withdrawal, path: { ...sharedMeter, creditId: bought.data?.creditId ?? '' } }
+await rehearsed((query) => withdrawCustomerCredit({ ...back, query }))
+await withdrawCustomerCredit(back)
 const standing = await listCustomerMeters({ path: shared })
 expect('1.5 are used', standing.data, (answer) => answer.meters[0]?.used === '1.5')
 const lines = await listCustomerMeterLines({ path: sharedMeter, query: { order: 'oldest', limit: 1 } })
