@@ -24,7 +24,7 @@ beforeAll(async () => {
   await makeProduct(api.ask, token, 'editor', {
     keyTypes: [{ name: 'Forever' }, { name: 'Day', duration: { count: 1, unit: 'day' } }],
   })
-  customer = await makeCustomer(api.ask, token)
+  customer = await makeCustomer(api.ask, token, { email: 'company@example.com' })
   const minted = async (name: string, fields: object) => {
     const { id } = await mint(api.ask, token, 'editor', { keyTypeId: 'forever', ...fields })
     names.set(id, name)
