@@ -53,6 +53,13 @@ const notes = {
 const isOwn = ({ productId }: MeteredUse, scope: Scope): boolean =>
   'license' in scope || ('customer' in scope && productId === null)
 
+type OneMeter = {
+  meter: StandingMeter
+  use: MeteredUse | undefined
+  name: MeterRangeName
+  mayChange: boolean
+}
+
 function meterSheet(path: string, { meter, use, name, ...role }: OneMeter, scope: Scope): Html {
   const { meter: id, unit, customerId } = meter
   const isElsewhere = customerId !== null && !('customer' in scope)
