@@ -29,7 +29,7 @@ export const included = 30_000_000n
 type Keyed = { key: string; amount: bigint }
 type Standing = { remaining: bigint; overage: bigint }
 /** @param usedAt undefined for now */
-export type Reported = Keyed & { allowanceId: string; usedAt: number | undefined }
+type Reported = Keyed & { allowanceId: string; usedAt: number | undefined }
 
 /** The meter of one license, asked until it answers, whatever dies meanwhile. */
 export type Asked = {
