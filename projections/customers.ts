@@ -75,7 +75,7 @@ export async function findCustomersByAddress(
 ): Promise<{ isOn: boolean; found: Map<string, string> }> {
   const { rows } = await db.query<{ isOn: boolean; subjectId: string | null; customerId: string | null }>({
     name: 'customers-by-address',
-    text: `select not coalesce((t.state->>'noCustomersByAddress')::boolean, false) as "isOn",
+    text: `select t.state->>'noCustomersByAddress' is null as "isOn",
              c.subject_id as "subjectId", c.customer_id as "customerId"
            from tenants t
            left join (

@@ -1,6 +1,5 @@
-import { paymentsOf } from '../../src/domain/sales/payments.ts'
 import type { Sale } from '../../src/domain/sales/sale.ts'
-import { returnedOf } from '../../src/domain/sales/totals.ts'
+import { paymentsIn, returnedOf } from '../../src/domain/sales/totals.ts'
 import { defineTable, type RowIn, summed } from '../table.ts'
 import { utcDate } from './days.ts'
 
@@ -43,8 +42,7 @@ export function saleCounts(before: Sale, after: Sale): SaleCounts[] {
 function rowsOf(sale: Sale) {
   if (sale.status === 'absent' || sale.test) return []
   const { tenantId, provider, productId } = sale
-  const payments = paymentsOf({ ...sale, links: sale.ownLinks }, sale.facts)
-  return payments.map((payment) => ({
+  return paymentsIn(sale).map((payment) => ({
     tenantId,
     day: utcDate(payment.paidAt),
     provider,

@@ -33,7 +33,7 @@ type LicenseFields = Omit<IssuedLicense, 'status' | 'holder' | 'seats'> &
     name: string | null
   }
 
-/** It has a holder, and neither an address nor a person has said whose it is. A test is nobody's purchase. */
+/** A license with a holder that was never linked to a customer, nor unlinked. Those of test mode have none. */
 export const isToLink = 'customer_id is null and linked_by is null and email is not null and not test'
 
 export const licenses = defineTable<LicenseFields>(

@@ -229,7 +229,7 @@ async function issue(
   if (typeof key === 'string') throw new Error('a key made here can be taken in')
   const issued: LicenseTerms = {
     ...placeOf(sale),
-    // A test is nobody's purchase.
+    // Tests make no customers.
     ...(sale.test
       ? { customerId: null }
       : await customerByAddress(ports, sale.tenantId, sale.customer, origin)),

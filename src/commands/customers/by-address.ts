@@ -7,7 +7,7 @@ import { noStream } from '../../ledger/execute.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
-const nobody: Owned = { customerId: null }
+const noCustomer: Owned = { customerId: null }
 
 /** How many streams are written concurrently. */
 export const atOnce = 64
@@ -29,7 +29,7 @@ export async function customerByAddress(
   holder: Holder | null,
   origin: Origin,
 ): Promise<Owned> {
-  return holder === null ? nobody : (await customersByAddress(ports, tenantId, [holder], origin))(holder)
+  return holder === null ? noCustomer : (await customersByAddress(ports, tenantId, [holder], origin))(holder)
 }
 
 /** The same for many licenses: one query finds all customers that are there. */
@@ -40,11 +40,11 @@ export async function customersByAddress(
   origin: Origin,
 ): Promise<(holder: Holder | null) => Owned> {
   const { isOn, found } = await findCustomersByAddress(ports.db, tenantId, holders.map(idIn))
-  if (!isOn) return () => nobody
+  if (!isOn) return () => noCustomer
   const customers = await withMissing(ports, tenantId, holders, found, origin)
   return (holder) => {
     const customerId = holder && customers.get(holder.subjectId)
-    return customerId ? { customerId, byAddress: true } : nobody
+    return customerId ? { customerId, byAddress: true } : noCustomer
   }
 }
 

@@ -5,21 +5,22 @@ import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { atOnce, type ByAddressPorts, customersOf } from './by-address.ts'
 
+/** How many licenses are linked by one request: as many as take a few seconds. */
+export const mostLinked = 500
+
 /**
  * Links licenses to the customers with their holders' addresses: the oldest ones that have a holder and no customer, unless a person
- * took them from one. It does so whether or not the workspace wants that for new licenses. Repeating it goes on with those
+ * unlinked them from one. It does so whether or not the workspace wants that for new licenses. Repeating it goes on with those
  * that are left, also after a crash.
- * @param most how many at once
  * @returns how many it has linked, and how many are left
  * @throws LedgerUnavailable
  */
 export async function linkByAddress(
   ports: ByAddressPorts,
   tenantId: string,
-  most: number,
   origin: Origin,
 ): Promise<{ linked: number; left: number }> {
-  const entries = await listLicensesToLink(ports.db, tenantId, most)
+  const entries = await listLicensesToLink(ports.db, tenantId, mostLinked)
   const holders = entries.flatMap(({ license }) => license.holder ?? [])
   const found = await customersOf(ports, tenantId, holders, origin)
   let linked = 0

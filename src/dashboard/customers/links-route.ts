@@ -5,6 +5,7 @@ import { linkLicense, unlinkLicense } from '../../commands/customers/customers.t
 import { linkByAddress } from '../../commands/customers/link-by-address.ts'
 import { isId } from '../../credentials/id.ts'
 import { type Html, html } from '../../html.ts'
+import { counted } from '../../sentence.ts'
 import { type FilledForm, newForm, readForm } from '../forms/filled-form.ts'
 import { formProblem, textField } from '../forms/form-fields.ts'
 import { refusedForm } from '../forms/refused.ts'
@@ -26,9 +27,6 @@ const noLicense = 'There is no license with this ID. An ID begins with lic_.'
 const LicenseForm = z.object({
   licenseId: wantedLine(100, 'Enter the ID of a license.').refine((id) => isId('lic', id), noLicense),
 })
-
-/** As many as take a few seconds. */
-const mostLinked = 500
 
 /** As many as the page of a customer shows. */
 const maxShown = 100
@@ -53,8 +51,8 @@ export function customerLinkPages(app: FastifyInstance, { ports, show }: PageCon
 
   app.post('/customers/link-licenses', change, async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const { linked, left } = await linkByAddress(ports, tenantId, mostLinked, originOfMember(request))
-    const done = `${linked} ${linked === 1 ? 'license' : 'licenses'} linked.`
+    const { linked, left } = await linkByAddress(ports, tenantId, originOfMember(request))
+    const done = `${counted(linked, 'license', 'licenses')} linked.`
     return redirectWith(reply, '/dashboard/customers', left === 0 ? done : `${done} ${left} are left.`)
   })
 

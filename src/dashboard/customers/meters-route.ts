@@ -7,6 +7,9 @@ import { meterLinesPage } from '../metered-use/lines-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { aboveIn, customerOf } from './choose.ts'
 
+const nameOf = ({ customer, person }: Awaited<ReturnType<typeof customerOf>>) =>
+  person.email ?? html`<code>${customer.customerId}</code>`
+
 /** The lines of the meters that the licenses of a customer share, and the forms that change them. */
 export function customerMeterPages(app: FastifyInstance, context: PageContext): void {
   const { ports } = context
@@ -14,24 +17,21 @@ export function customerMeterPages(app: FastifyInstance, context: PageContext): 
     kind: 'customer',
     owned: metersOfCustomers,
     async find(request) {
-      const { customer, person } = await customerOf(ports, request)
-      return {
-        named: person.email ?? html`<code>${customer.customerId}</code>`,
-        trail: aboveIn(customer.customerId),
-      }
+      const found = await customerOf(ports, request)
+      return { named: nameOf(found), trail: aboveIn(found.customer.customerId) }
     },
   })
   changePages(app, context, {
     kind: 'customer',
     changes: meterChanges,
     async find(request) {
-      const { customer, person } = await customerOf(ports, request)
-      const { tenantId, customerId: id } = customer
+      const found = await customerOf(ports, request)
+      const { tenantId, customerId: id } = found.customer
       return {
         tenantId,
         id,
         path: `/dashboard/customers/${id}`,
-        named: person.email ?? html`<code>${id}</code>`,
+        named: nameOf(found),
         owned: metersOfCustomers,
         meters: await metersOfCustomers.own(ports, tenantId, id),
       }

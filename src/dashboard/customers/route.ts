@@ -7,7 +7,7 @@ import { listSales } from '../../../projections/sales/queries.ts'
 import { openOverrides } from '../../commands/customers/overrides.ts'
 import { metersOfCustomers } from '../../commands/meters/owners.ts'
 import { may } from '../../domain/members/roles.ts'
-import { paidFor } from '../../domain/sales/totals.ts'
+import { paidByCurrency } from '../../domain/sales/totals.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyers } from '../../sales/buyers.ts'
 import { findCustomersByPersonPart } from '../../search/people.ts'
@@ -53,6 +53,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
 function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
   app.get('/customers', auditedPage('customers', Query), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
+    const mayChange = may(role, 'change_licenses')
     const { cursor, status: requested, person } = Query.parse(request.query)
     const subjectId = PersonId.parse(person)
     const status = Status.safeParse(requested).data
@@ -62,7 +63,7 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
     const filter = { subjectIds, erased: status && status === 'erased' }
     const [{ items, next }, toLink] = await Promise.all([
       listCustomers(ports.db, tenantId, filter, keyset),
-      countLicensesToLink(ports.db, tenantId),
+      mayChange ? countLicensesToLink(ports.db, tenantId) : 0,
     ])
     const customers = await withPeople(ports, tenantId, items)
     return show(reply, {
@@ -71,7 +72,7 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
       content: (view) =>
         customersView(view, {
           customers,
-          mayChange: may(role, 'change_licenses'),
+          mayChange,
           filter: { status, person: subjectId },
           searched: undefined,
           toLink,
@@ -182,7 +183,7 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
             sales,
             moreSales: bought.items.length > maxSales,
             // Of more than that, a sum would not be one.
-            paid: bought.next === undefined ? paidFor(bought.items) : [],
+            paid: bought.next === undefined ? paidByCurrency(bought.items) : [],
             mayChange,
           }),
       })

@@ -1,9 +1,11 @@
 import type { CustomerEntry } from '../../../projections/customers.ts'
+import { mostLinked } from '../../commands/customers/link-by-address.ts'
 import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
 import { entitlementsWritten } from '../../domain/products/written-values.ts'
 import type { Paid } from '../../domain/sales/totals.ts'
 import { money } from '../../history/changes.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { counted } from '../../sentence.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -38,7 +40,7 @@ type Customers = {
   cursor: string | undefined
   next: string | null
   mayChange: boolean
-  /** How many licenses have an address and no customer. */
+  /** How many licenses have an address and no customer, for a member who may link them. */
   toLink: number
 }
 
@@ -90,7 +92,7 @@ export function customersView(view: View, page: Customers): Html {
       }
       ${pager(path, { ...filter, cursor }, next)}
     </div>
-    ${mayChange && toLink > 0 && section('Licenses without a customer', linkForm(view.token, toLink))}
+    ${toLink > 0 && section('Licenses without a customer', linkForm(view.token, toLink))}
   </div>`
 }
 
@@ -98,8 +100,8 @@ const linkForm = (token: string, toLink: number): Html =>
   html`<form class="sheet stack" method="post" action=${`${path}/link-licenses`}>
     ${tokenField(token)}
     <p>
-      ${toLink.toLocaleString('en')} ${toLink === 1 ? 'license has' : 'licenses have'} an email address and no customer. Each is
-      linked to the customer with its address, who is created if there is none, up to 500 licenses at a time.
+      ${counted(toLink, 'license has', 'licenses have')} an email address and no customer. Each is linked to the customer with its
+      address, who is created if there is none, up to ${mostLinked} licenses at a time.
     </p>
     <div><button class="second">Link licenses</button></div>
   </form>`

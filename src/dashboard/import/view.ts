@@ -1,6 +1,7 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { columns } from '../../domain/licenses/import-rows.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { counted } from '../../sentence.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, formProblem } from '../forms/form-fields.ts'
 import { empty, facts, heading, notice, section, table, tokenField } from '../frame/parts.ts'
@@ -131,7 +132,7 @@ export function previewView(step: Step): Html {
     <form class="after" method="post" action=${`${path}/run`} enctype="multipart/form-data">
       ${stepFields(step)}
       <div class="decide">
-        ${rows.length > 0 && html`<button>${`Import ${count(rows.length)} ${rows.length === 1 ? 'license' : 'licenses'}`}</button>`}
+        ${rows.length > 0 && html`<button>Import ${counted(rows.length, 'license', 'licenses')}</button>`}
         <a class="button second" href=${`${path}?product=${product.productId}`}>Choose another file</a>
       </div>
     </form>

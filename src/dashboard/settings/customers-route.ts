@@ -11,28 +11,24 @@ import { redirectWith } from '../session/redirect-with.ts'
 
 const Form = z.object({ customers: z.enum(['on', 'off']) })
 
+const wordsFor = (isOn: boolean): string =>
+  isOn
+    ? 'A new license belongs to the customer with its email address, who is created if there is none.'
+    : 'A new license belongs to no customer until you link it.'
+
 /** Where the workspace says whether new licenses belong to the customer with their holder's address. */
 export function customerSettingPages(app: FastifyInstance, { ports }: PageContext): void {
   app.post('/settings/customers', pageRoute({ page: 'manage_settings' }), async (request, reply) => {
     const isOn = formOf(Form, request).customers === 'on'
     await changeCustomersByAddress(ports, principalOf(request).tenantId, isOn, originOfMember(request))
-    const text = isOn
-      ? 'New licenses belong to the customer with their email address.'
-      : 'New licenses belong to no customer until you link them.'
-    return redirectWith(reply, '/dashboard/settings', text)
+    return redirectWith(reply, '/dashboard/settings', wordsFor(isOn))
   })
 }
 
 /** The section on the settings page. */
 export const customersSummary = (token: string, isOn: boolean, mayManage: boolean): Html =>
   html`<div class="sheet stack">
-    <p>
-      ${
-        isOn
-          ? 'A new license belongs to the customer with its email address, who is created if there is none.'
-          : 'A new license belongs to no customer until you link it.'
-      }
-    </p>
+    <p>${wordsFor(isOn)}</p>
     ${
       mayManage &&
       html`<form method="post" action="/dashboard/settings/customers">

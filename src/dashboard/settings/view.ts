@@ -43,7 +43,7 @@ export function settingsView(view: View, settings: Settings): Html {
       ])}
     </div>
     ${section('Approvals', approvalRuleSummary(approvals, mayChangeRule), 'Who can approve dangerous requests, and for how long.')}
-    ${section('Customers', customersSummary(view.token, customersByAddress, mayManage), 'Whose a new license is.')}
+    ${section('Customers', customersSummary(view.token, customersByAddress, mayManage), 'Which customer a new license belongs to.')}
     ${section('SDK key', sdkKeySummary(view, sdkKey, mayConnect), 'API key that your apps use for the client API.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayConnect), 'API key for creating checkout sessions.')}
     ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'Keys that sign leases and settings, so that your apps can verify them offline.')}

@@ -2,7 +2,7 @@ import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { type Why, withReason } from './reasons.ts'
 
-/** Whose a license is, as an event records it. */
+/** The customer of a license, as an event records it. */
 export type Owned = Pick<LicenseTerms, 'customerId' | 'byAddress'>
 
 /** The customer of a license. */
@@ -23,7 +23,7 @@ export type LinkCommand =
   | { type: 'UnlinkCustomer'; customerId: string; at: string }
 
 /**
- * What a person decided stays: an address changes nothing of it. A person may link a license to another customer than the one with
+ * What a person decided stays, whatever the address. A person may link a license to another customer than the one with
  * its holder's address, or to that one, so that it stays with them whatever its address becomes.
  * @throws Refusal `license_of_another_customer`
  */
@@ -35,9 +35,9 @@ export function decideOnLink(license: Linked, command: LinkCommand): LicenseEven
     return [{ type: 'CustomerUnlinked', data: { customerId, at } }]
   }
   const { byAddress } = command
+  const isSame = license.customerId === customerId
   const isDecided = license.linkedBy === 'person'
-  if (license.customerId === customerId && (byAddress || isDecided)) return []
-  if (byAddress && isDecided) return []
+  if (byAddress ? isSame || isDecided : isSame && isDecided) return []
   if (license.customerId !== null && isDecided) throw new Refusal('license_of_another_customer')
   const linked = { customerId, ...(byAddress && { byAddress }), at }
   return withReason({ type: 'CustomerLinked', data: linked }, command)

@@ -9,15 +9,17 @@ type PaidSale = Pick<
   'test' | 'ownLinks' | 'amount' | 'currency' | 'soldAt' | 'paidUntil' | 'line' | 'facts'
 >
 
+/** The payments of a sale. */
+export const paymentsIn = (sale: Omit<PaidSale, 'test'>): Payment[] =>
+  paymentsOf({ ...sale, links: sale.ownLinks }, sale.facts)
+
 /** What of a payment went back. */
 export const returnedOf = ({ amount, refunded, reversal }: Payment): number =>
   Math.min(amount, Math.max(refunded, reversal?.amount ?? 0))
 
 /** All payments of sales, by currency, in the order of the codes. Tests do not count. */
-export function paidFor(sales: readonly PaidSale[]): Paid[] {
-  const payments = sales
-    .filter(({ test }) => !test)
-    .flatMap((sale) => paymentsOf({ ...sale, links: sale.ownLinks }, sale.facts))
+export function paidByCurrency(sales: readonly PaidSale[]): Paid[] {
+  const payments = sales.filter(({ test }) => !test).flatMap(paymentsIn)
   return [...Map.groupBy(payments, ({ currency }) => currency)]
     .map(([currency, of]) => ({
       currency,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { SaleFact } from '../../../src/domain/sales/events.ts'
 import { noFacts, withFact } from '../../../src/domain/sales/facts.ts'
-import { paidFor } from '../../../src/domain/sales/totals.ts'
+import { paidByCurrency } from '../../../src/domain/sales/totals.ts'
 import { at, nextEnd } from '../licenses/license-samples.ts'
 import { disputed, refunded, renewed } from './sale-samples.ts'
 
@@ -19,7 +19,7 @@ const sold = (currency: string, ...facts: SaleFact[]) => ({
 
 test('payments of all sales add up, each currency for itself', () => {
   const sales = [sold('usd', renewed('in_1', nextEnd, 1000)), sold('eur'), sold('usd')]
-  expect(paidFor(sales)).toStrictEqual([
+  expect(paidByCurrency(sales)).toStrictEqual([
     { currency: 'eur', paid: 4900, returned: 0 },
     { currency: 'usd', paid: 10_800, returned: 0 },
   ])
@@ -30,10 +30,10 @@ test.each([
   ['a lost dispute', [disputed('SaleDisputed'), disputed('DisputeLost')], 4900],
   ['no more than was paid', [refunded('re_1', 4900, { full: true }), disputed('DisputeLost')], 4900],
 ])('%s went back', (_, facts, returned) => {
-  expect(paidFor([sold('usd', ...facts)])).toStrictEqual([{ currency: 'usd', paid: 4900, returned }])
+  expect(paidByCurrency([sold('usd', ...facts)])).toStrictEqual([{ currency: 'usd', paid: 4900, returned }])
 })
 
 test('a test is no payment', () => {
-  expect(paidFor([{ ...sold('usd'), test: true }])).toStrictEqual([])
-  expect(paidFor([])).toStrictEqual([])
+  expect(paidByCurrency([{ ...sold('usd'), test: true }])).toStrictEqual([])
+  expect(paidByCurrency([])).toStrictEqual([])
 })

@@ -8,7 +8,7 @@ import {
   requireCustomer,
   unlinkLicense,
 } from '../../../commands/customers/customers.ts'
-import { linkByAddress } from '../../../commands/customers/link-by-address.ts'
+import { linkByAddress, mostLinked } from '../../../commands/customers/link-by-address.ts'
 import { openOverrides, replaceOverrides } from '../../../commands/customers/overrides.ts'
 import { withoutReasons } from '../../../domain/customers/overrides.ts'
 import { eraseCustomer } from '../../../gate/operations/erase-customer.ts'
@@ -233,9 +233,6 @@ function unlinkRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now' | 'subje
   )
 }
 
-/** Takes a few seconds. */
-const mostLinked = 500
-
 function linkByAddressRoute(app: ZodApp, ports: ByAddressPorts): void {
   app.post(
     '/v1/customers/link-licenses',
@@ -260,7 +257,7 @@ function linkByAddressRoute(app: ZodApp, ports: ByAddressPorts): void {
         },
       },
     },
-    async (request) => linkByAddress(ports, callerIn(request).tenantId, mostLinked, originOf(request)),
+    async (request) => linkByAddress(ports, callerIn(request).tenantId, originOf(request)),
   )
 }
 

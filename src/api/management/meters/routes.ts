@@ -91,6 +91,7 @@ function linesRoute(app: ZodApp, ports: MeterPorts, holder: MeterHolder, cursors
       const { meter } = request.params
       await catchUpWithLog(ports)
       const { id: ownerId } = request.params
+      // Refuses one of another tenant; a meter that is no longer there may have lines.
       await holder.owned.own(ports, tenantId, ownerId)
       return answerPage(
         cursors,

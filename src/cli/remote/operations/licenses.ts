@@ -251,10 +251,7 @@ export const customerCommands = {
     summary: 'Unlink a license from a customer',
     options: { licenseId: argument('the license') },
   },
-  linkLicensesByAddress: {
-    words: 'customers link-licenses',
-    summary: "Link licenses to the customers with their holders' addresses, 500 at a time",
-  },
+  linkLicensesByAddress: { words: 'customers link-licenses' },
   listLicensesOfCustomer: {
     words: 'customers licenses',
     summary: "List a customer's licenses, newest first",
