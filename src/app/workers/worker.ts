@@ -70,6 +70,7 @@ async function startMessage(): Promise<Start> {
 function endBeforeServing(message: unknown): void {
   const { kind } = ToWorker.parse(message)
   if (kind !== 'stop' && kind !== 'drain') return
+  log.info('Ending before serving')
   log.flush()
   process.exit(0)
 }
