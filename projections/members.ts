@@ -31,6 +31,8 @@ export type KnownMember = {
   tenantName: string
   tenantStatus: Exclude<Tenant['status'], 'absent'>
   plan: Plan
+  /** Whether members other than owners sign in only at a provider. */
+  providersOnly: boolean
 }
 
 /**
@@ -40,7 +42,8 @@ export type KnownMember = {
 export async function findMembers(db: Pool, memberIds: readonly string[]): Promise<KnownMember[]> {
   const { rows } = await db.query<KnownMember>({
     name: 'find-members',
-    text: `select m.state as member, n.state->>'name' as "tenantName", n.status as "tenantStatus", n.plan
+    text: `select m.state as member, n.state->>'name' as "tenantName", n.status as "tenantStatus", n.plan,
+             n.state ? 'providersOnly' as "providersOnly"
            from members m join tenants n using (tenant_id)
            where m.member_id = any($1) and m.status = 'present'
              and not exists (select from parked p where p.stream in (m.stream, n.stream))`,

@@ -16,6 +16,7 @@ import type { Projector } from './projector.ts'
 import { replaysProjector } from './replays.ts'
 import { salesProjector } from './sales/projector.ts'
 import { unmatchedProjector } from './sales/unmatched.ts'
+import { signInProvidersProjector } from './sign-in-providers.ts'
 import { signingProjector } from './signing.ts'
 import { subjectsProjector } from './subjects.ts'
 import { tenantsProjector } from './tenants.ts'
@@ -30,6 +31,7 @@ export const projectors: readonly Projector[] = [
   tenantsProjector,
   clientKeysProjector,
   membersProjector,
+  signInProvidersProjector,
   productsProjector,
   tokensProjector,
   loginsProjector,

@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import type { Lookups } from '../projections/lookups.ts'
 import type { Attempts } from './access/attempts.ts'
 import type { Fingerprint } from './access/fingerprint.ts'
+import type { OpenId } from './access/openid/openid.ts'
 import type { KeyTypeUse } from './commands/cross-stream/key-type-use.ts'
 import type { PlanCapacity } from './commands/cross-stream/plan-capacity.ts'
 import type { Counting } from './commands/meters/counting.ts'
@@ -72,6 +73,8 @@ export type AllPorts = Lookups & {
   receipts: Receipts
   attempts: Attempts
   fingerprint: Fingerprint
+  /** Sign-in at providers of OpenID Connect. */
+  openId: OpenId
   /** Whether events may be delivered to an address. */
   checkTarget: CheckTarget
   /** Sends a test event to a webhook endpoint. */

@@ -52,6 +52,7 @@ export type AdministeredKind =
   | 'checkout_key'
   | 'portal'
   | 'signing_key'
+  | 'sign_in_provider'
   | 'device_authorization'
 
 /** What it was done to. */

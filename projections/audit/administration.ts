@@ -34,6 +34,8 @@ export function administrationIn(entry: Recorded): Administration | undefined {
       return ofMember(entry)
     case 'tenant':
       return ofTenant(entry)
+    case 'signin':
+      return ofSignInProvider(entry)
     case 'webhook':
       return ofWebhook(entry)
     case 'integration':
@@ -171,6 +173,8 @@ function ofTenant(entry: Own<'tenant'>): Administration | undefined {
       return { ...of, action: 'changed', fields: fieldsOf({ confirmationSeconds: event.data.seconds }) }
     case 'CustomersByAddressChanged':
       return { ...of, action: 'changed', fields: fieldsOf({ customersByAddress: event.data.isOn }) }
+    case 'SignInRuleChanged':
+      return { ...of, action: 'changed', fields: fieldsOf({ providersOnly: event.data.providersOnly }) }
     // The projector lists it under its own names.
     case 'ApprovalRuleChanged':
       return undefined
@@ -178,6 +182,25 @@ function ofTenant(entry: Own<'tenant'>): Administration | undefined {
       return { ...of, action: 'onboarding_dismissed', fields: {} }
     case 'SellingElsewhereChosen':
       return { ...of, action: 'selling_elsewhere_chosen', fields: {} }
+  }
+}
+
+function ofSignInProvider({ event, stream }: Own<'signin'>): Administration {
+  const tenantId = stream.slice(stream.indexOf('-') + 1)
+  const of = { kind: 'sign_in_provider', id: event.data.providerId, tenantId } as const
+  switch (event.type) {
+    case 'SignInProviderAdded':
+    case 'SignInProviderChanged': {
+      const { name, clientId, roleClaim, roles, defaultRole, domains } = event.data
+      const mapped = roles.map(({ value, role }) => `${value}: ${role}`)
+      const set = { name, clientId, roleClaim, roles: mapped, defaultRole, domains }
+      if (event.type === 'SignInProviderChanged') return { ...of, action: 'changed', fields: fieldsOf(set) }
+      return { ...of, action: 'created', fields: fieldsOf({ issuer: event.data.issuer, ...set }) }
+    }
+    case 'SignInProviderSecretReplaced':
+      return { ...of, action: 'rotated', fields: {} }
+    case 'SignInProviderRemoved':
+      return { ...of, action: 'deleted', fields: null }
   }
 }
 

@@ -76,9 +76,10 @@ export async function giveBackTotpStep(db: Pool, memberId: string, step: number)
   )
 }
 
-/** Deletes a member's password, TOTP, passkeys and links. */
+/** Deletes a member's password, TOTP, passkeys, identities at providers, and links. */
 export async function deleteCredentials(db: Pool | ClientBase, memberId: string): Promise<void> {
   await db.query('delete from vault.member_credentials where member_id = $1', [memberId])
   await db.query('delete from vault.member_passkeys where member_id = $1', [memberId])
+  await db.query('delete from vault.member_identities where member_id = $1', [memberId])
   await db.query('delete from vault.member_links where member_id = $1', [memberId])
 }

@@ -104,6 +104,40 @@ export async function endSessionsOf(
   )
 }
 
+/** Sessions that a provider ends: those of an identity, of a session at the provider, or of both. */
+type AtProvider = {
+  tenantId: string
+  providerId: string
+  identity: string | undefined
+  sidHash: string | undefined
+}
+
+/**
+ * Ends the sessions that a logout token names, and remembers the token in the same transaction.
+ * @param token its hash, and until when it has to be remembered
+ * @returns how many sessions ended; undefined for a token that was used before
+ */
+export async function endSessionsAt(
+  db: ClientBase,
+  { tenantId, providerId, identity, sidHash }: AtProvider,
+  token: { hash: string; until: Date },
+  now: Date,
+): Promise<number | undefined> {
+  const { rowCount: isNew } = await db.query(
+    'insert into vault.logout_tokens (token_hash, expires_at) values ($1, $2) on conflict do nothing',
+    [token.hash, token.until],
+  )
+  if (isNew !== 1) return undefined
+  const { rowCount } = await db.query(
+    `update vault.sessions set ended_at = $5, data = '{}'
+     where tenant_id = $1 and ended_at is null and data->'member'->'provider'->>'providerId' = $2
+       and ($3::text is null or data->'member'->'provider'->>'identity' = $3)
+       and ($4::text is null or data->'member'->'provider'->>'sidHash' = $4)`,
+    [tenantId, providerId, identity ?? null, sidHash ?? null, now],
+  )
+  return rowCount ?? 0
+}
+
 /** A member's active sessions, the last used first. */
 export async function listSessionsOf(db: Pool, memberId: string, now: Date): Promise<ListedSession[]> {
   const { rows } = await db.query<ListedSession>(
@@ -156,12 +190,18 @@ export async function sweep(db: Pool, now: Date): Promise<void> {
   await db.query('delete from vault.sessions where created_at < $1', [before(lifetimeMs)])
   await db.query('delete from vault.member_links where expires_at < $1', [before(0)])
   await db.query('delete from vault.challenges where expires_at < $1', [now])
+  await db.query('delete from vault.provider_sign_ins where expires_at < $1', [now])
+  await db.query('delete from vault.logout_tokens where expires_at < $1', [now])
   await db.query('delete from vault.known_devices where expires_at < $1', [now])
   await db.query('delete from vault.login_requests where expires_at < $1', [before(0)])
   // A link whose mail is in the mailbox leads the erasure of its person to that mail.
   await db.query('delete from vault.customer_links where expires_at < $1 and mail_id is null', [before(0)])
   await db.query('delete from vault.customer_sessions where created_at < $1', [before(customerSessionMs)])
   await db.query('delete from vault.attempts where full_again_at < $1', [now])
+  // What sessions keep to end at a provider, too.
+  await db.query(`delete from vault.secrets where name like 'provider-session.%' and created_at < $1`, [
+    before(lifetimeMs),
+  ])
   // TOTP secrets of setups that were never completed.
   await db.query(
     `delete from vault.secrets s where name like 'member-totp.%' and created_at < $1

@@ -38,6 +38,7 @@ import { refusalRoutes } from './management/refusals.ts'
 import { saleRoutes } from './management/sales/sales.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
 import { seatRoutes } from './management/seats.ts'
+import { signInProviderRoutes } from './management/sign-in-providers.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { usageRoutes } from './management/usage.ts'
 import { deliveryRoutes } from './management/webhooks/deliveries.ts'
@@ -72,6 +73,7 @@ export function managementRoutes(
   mailRoutes(routes, ports, baseUrl)
   portalRoutes(routes, ports, baseUrl)
   workspaceRoutes(routes, ports)
+  signInProviderRoutes(routes, ports, baseUrl)
   licenseRoutes(routes, ports, cursors)
   licenseSearchRoute(routes, ports)
   licenseChangeRoutes(routes, ports)

@@ -10,6 +10,7 @@ import type { LogReader } from '../../projections/runner/log.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createAttempts } from '../access/attempts.ts'
 import { createFingerprint } from '../access/fingerprint.ts'
+import { createOpenId } from '../access/openid/openid.ts'
 import { createKeyedMutex } from '../async/keyed-mutex.ts'
 import { createUndo, type Undo } from '../async/undo.ts'
 import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
@@ -192,8 +193,6 @@ export async function connectStores(
     undo.push(() => withMasterKey.signer.close())
     const mailing = createMailing(config.mail, config.dataDirectory)
     undo.push(() => mailing.mailer.close())
-    const testSender = createTestSender({ ...withMasterKey, newId, now }, webhookRules(config))
-    undo.push(() => testSender.close())
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
     const ports: AllPorts = {
       ledger,
@@ -210,7 +209,7 @@ export async function connectStores(
       receipts: createReceipts({ db, log: rawLog, ledger }),
       attempts: createAttempts(db, now),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
-      sendTestEvent: testSender.send,
+      ...createOutgoing(config, { ...withMasterKey, newId, now }, undo),
       mailing,
       now,
       randomBytes,
@@ -233,9 +232,23 @@ function createHotPorts(hotDb: Pool, ledger: Ledger, now: () => Date) {
 const executeOn = (ledger: Ledger, readModels: Waits, db: Pool, subjects: Subjects): Execute =>
   createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects))
 
-/** How webhook endpoints may be reached. */
+/** How webhook endpoints and sign-in providers may be reached. */
 export function webhookRules({ webhookAllowPrivate: allowPrivate }: Config) {
   return { resolve: allowPrivate ? resolveBySystem : resolveByDns, rules: { allowPrivate } }
+}
+
+/** What calls the servers of vendors. */
+function createOutgoing(
+  config: Config,
+  ports: Pick<AllPorts, 'newId' | 'now' | 'secrets'>,
+  undo: Undo,
+): Pick<AllPorts, 'openId' | 'sendTestEvent'> {
+  const targets = webhookRules(config)
+  const testSender = createTestSender(ports, targets)
+  undo.push(() => testSender.close())
+  const { openId, close } = createOpenId(targets.resolve, targets.rules, ports.now)
+  undo.push(close)
+  return { openId, sendTestEvent: testSender.send }
 }
 
 /** The services that need the master key. */

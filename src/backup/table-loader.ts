@@ -57,6 +57,8 @@ export function createTableLoader(client: ClientBase, tables: Manifest['tables']
 export const excludedTables: Readonly<Record<string, string>> = {
   'vault.sessions': 'a session that was ended since must not come back; people sign in again',
   'vault.challenges': 'lasts minutes and belongs to a session',
+  'vault.provider_sign_ins': 'lasts minutes and belongs to a browser',
+  'vault.logout_tokens': 'a token is good for minutes',
   'vault.customer_links': 'a link is good for fifteen minutes; people ask for another one',
   'vault.customer_sessions': 'as with sessions: people sign in again',
   'vault.known_devices': 'a browser is known again after the next sign-in',

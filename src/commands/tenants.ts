@@ -1,3 +1,5 @@
+import { listSignInProviders } from '../../projections/sign-in-providers.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { Plan } from '../domain/tenants/events.ts'
 import { type Tenant, type TenantCommand, tenants } from '../domain/tenants/tenant.ts'
 import { loadFromLog } from '../ledger/execute.ts'
@@ -98,6 +100,21 @@ export async function changeCustomersByAddress(
   origin: Origin,
 ): Promise<void> {
   await change(ports, tenantId, { type: 'ChangeCustomersByAddress', isOn, at: momentOf(ports) }, origin)
+}
+
+/**
+ * Sets whether members other than owners sign in only at a provider. It holds at once: their other sessions stop working.
+ * @throws Refusal `tenant_not_found`, `tenant_closed`, `sign_in_provider_wanted`
+ */
+export async function changeSignInRule(
+  ports: Ports<'db' | 'execute' | 'now'>,
+  tenantId: string,
+  providersOnly: boolean,
+  origin: Origin,
+): Promise<void> {
+  const { providers } = await listSignInProviders(ports.db, tenantId)
+  if (providersOnly && providers.length === 0) throw new Refusal('sign_in_provider_wanted')
+  await change(ports, tenantId, { type: 'ChangeSignInRule', providersOnly, at: momentOf(ports) }, origin)
 }
 
 /** Takes the first steps off the home page of every member. @throws Refusal `tenant_not_found`, `tenant_closed` */

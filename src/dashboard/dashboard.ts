@@ -50,8 +50,10 @@ import { guardRoutes } from './session/principal.ts'
 import { home } from './session/redirect-with.ts'
 import { registerSessions } from './session/session.ts'
 import { settingPages } from './settings/route.ts'
+import { backChannelLogout } from './sign-in/back-channel.ts'
 import { knownBrowsers } from './sign-in/failures.ts'
 import { askForProof } from './sign-in/proof.ts'
+import { providerSignInRoutes } from './sign-in/provider-route.ts'
 import { confirmRoutes, signInRoutes, signOutRoute } from './sign-in/route.ts'
 import { startPages } from './start/route.ts'
 import { systemPage } from './system/route.ts'
@@ -104,6 +106,7 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
     },
     { prefix: home },
   )
+  await app.register((logouts) => backChannelLogout(logouts, { ports }))
   shortAddresses(app)
   sweepHourly(app, ports)
 }
@@ -117,6 +120,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   licenseProofsPage(app, context)
   auditPage(app, context)
   signInRoutes(app, context)
+  providerSignInRoutes(app, context)
   signOutRoute(app, context)
   confirmRoutes(app, context)
   welcomeRoutes(app, context)

@@ -5,6 +5,7 @@ const administered: ReadonlySet<Category> = new Set([
   'product',
   'token',
   'member',
+  'signin',
   'tenant',
   'webhook',
   'integration',

@@ -16,6 +16,7 @@ import { PortalEvent } from './portal/events.ts'
 import { ProductEvent } from './products/events.ts'
 import { ReplayEvent } from './replays/events.ts'
 import { SaleEvent } from './sales/events.ts'
+import { SignInProviderEvent } from './sign-in-providers/events.ts'
 import { SigningEvent } from './signing/events.ts'
 import { SubjectEvent } from './subjects/events.ts'
 import { TenantEvent } from './tenants/events.ts'
@@ -31,6 +32,7 @@ import { WebhookEvent } from './webhooks/events.ts'
 export const eventsOf = {
   tenant: TenantEvent,
   member: MemberEvent,
+  signin: SignInProviderEvent,
   product: ProductEvent,
   license: LicenseEvent,
   token: TokenEvent,

@@ -8,6 +8,11 @@ import { revokeToken } from './operations/revoke-token.ts'
 import { rotateProviderSecret } from './operations/rotate-provider-secret.ts'
 import { revealSdkKey, rotateSdkKey } from './operations/sdk-key.ts'
 import { setWebhook } from './operations/set-webhook.ts'
+import {
+  addSignInProvider,
+  changeSignInProvider,
+  deleteSignInProvider,
+} from './operations/sign-in-providers.ts'
 import { reinstateLicense, reseatDevice, takeBackImport } from './operations/undo.ts'
 import {
   addWebhookEndpoint,
@@ -28,6 +33,9 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   rotateWebhookSecret,
   deleteWebhookEndpoint,
   rotateProviderSecret,
+  addSignInProvider,
+  changeSignInProvider,
+  deleteSignInProvider,
   exportLicenses,
   eraseCustomer,
   reinstateLicense,

@@ -15,6 +15,7 @@ export type VendorPorts = ApprovalPorts &
     | 'findForRuntime'
     | 'fingerprint'
     | 'limitHits'
+    | 'openId'
     | 'providers'
     | 'seatEnds'
     | 'sendTestEvent'

@@ -12,6 +12,7 @@ import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createAttempts } from '../../src/access/attempts.ts'
 import { createFingerprint } from '../../src/access/fingerprint.ts'
+import { createOpenId } from '../../src/access/openid/openid.ts'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { createKeyTypeUse } from '../../src/commands/cross-stream/key-type-use.ts'
 import { createPlanCapacity } from '../../src/commands/cross-stream/plan-capacity.ts'
@@ -48,7 +49,7 @@ import { checkMasterKey, type MasterKey, newMasterKey, parseMasterKey } from '..
 import { createSecrets } from '../../src/vault/secrets.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
 import { createTenantKeys } from '../../src/vault/tenant-keys.ts'
-import { createTargetCheck } from '../../src/webhooks/targets.ts'
+import { createTargetCheck, resolveBySystem } from '../../src/webhooks/targets.ts'
 import { createTestSender } from '../../src/webhooks/test-event.ts'
 import { createLedgerDatabase } from './database.ts'
 import { openTestEventStore } from './event-store.ts'
@@ -172,6 +173,8 @@ export async function openTestLedger(
     { resolve: async () => ['127.0.0.1'], rules: { allowPrivate: true } },
   )
   undo.push(() => testSender.close())
+  const { openId, close: closeOpenId } = createOpenId(resolveBySystem, { allowPrivate: true }, clock.now)
+  undo.push(closeOpenId)
   const rawLog = openRawLog(store)
   undo.push(() => rawLog.close())
   const subjects = createSubjects(db, masterKey)
@@ -210,6 +213,7 @@ export async function openTestLedger(
     fingerprint: createFingerprint(masterKey),
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),
     sendTestEvent: testSender.send,
+    openId,
     mailing: options.mailing ?? createMailing({ smtpUrl: undefined, from: serviceAddress }, mailDirectory),
     idempotency: createIdempotency(db, masterKey, clock.now),
     now: clock.now,

@@ -73,6 +73,7 @@ export const kindWords: Readonly<Record<AuditedKind, string>> = {
   checkout_key: 'checkout key',
   portal: 'customer portal',
   signing_key: 'signing key',
+  sign_in_provider: 'sign-in provider',
   device_authorization: 'device authorization',
 }
 

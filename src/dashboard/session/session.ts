@@ -12,6 +12,16 @@ import type { Ports } from '../../ports.ts'
 const FlashMessage = z.object({ kind: z.enum(['done', 'wrong']), text: z.string() })
 export type FlashMessage = z.infer<typeof FlashMessage>
 
+/** The provider that a session began at; a logout token of the provider names it by these. */
+const AtProvider = z.object({
+  providerId: z.string(),
+  /** When the provider was added: another one with its id is not meant. */
+  addedAt: z.string(),
+  identity: z.string(),
+  sidHash: z.string().optional(),
+})
+export type AtProvider = z.infer<typeof AtProvider>
+
 /** The signed-in member of a session. */
 const SessionMember = z.object({
   memberId: z.string(),
@@ -20,6 +30,9 @@ const SessionMember = z.object({
   authenticatedAt: z.string(),
   /** The period of the code that the member signed in with; undefined once it was used for a proof, too. */
   codeStep: z.int().optional(),
+  /** Present where the session began with a one-time link. */
+  begun: z.literal('link').optional(),
+  provider: AtProvider.optional(),
   address: z.string(),
   userAgent: z.string().nullable(),
 })

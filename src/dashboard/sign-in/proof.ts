@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { findSignInProvider } from '../../../projections/sign-in-providers.ts'
 import { type ChallengePurpose, keepChallenge, takeChallenge } from '../../access/passkey-ceremony.ts'
 import { signInMethods } from '../../commands/members/set-up.ts'
 import { proveWithPasskey, proveWithPassword, type SignIn } from '../../commands/members/sign-in.ts'
 import { momentOf } from '../../commands/origin.ts'
 import type { Content } from '../../html.ts'
+import { beginPath } from '../../http/sign-in-paths.ts'
 import type { Ports } from '../../ports.ts'
 import { formOf } from '../forms/forms.ts'
 import type { PageContext } from '../page-context.ts'
@@ -110,16 +112,32 @@ export async function ask(
   reply: FastifyReply,
   { held, back, problem, status }: { held: HeldFields; back: string; problem: Content; status: number },
 ): Promise<FastifyReply> {
-  const { memberId, email } = principalOf(request)
+  const { memberId, tenantId, email } = principalOf(request)
   const { password, passkeys } = await signInMethods(ports, memberId)
   const [action = ''] = request.url.split('?')
+  const at = request.session.member?.provider
+  const provider = at && (await findSignInProvider(ports.db, tenantId, at.providerId))
+  const again = provider && {
+    name: provider.name,
+    href: `${beginPath(tenantId, provider.providerId)}?confirm=yes&return=${encodeURIComponent(back)}`,
+  }
   const usable = party !== undefined && passkeys.length > 0
   return show(
     reply,
     {
       title: 'Confirm your identity',
       content: ({ token }) =>
-        confirmView({ token, action, held, back, problem, email, password, passkeys: usable }),
+        confirmView({
+          token,
+          action,
+          held,
+          back,
+          problem,
+          email,
+          password,
+          passkeys: usable,
+          provider: again,
+        }),
     },
     status,
   )

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { KnownMember } from '../../../projections/members.ts'
+import { offeredProviders } from '../../../projections/sign-in-providers.ts'
 import { isKnownDevice } from '../../access/known-devices.ts'
 import { authenticationOptions } from '../../access/passkey-ceremony.ts'
 import { signInMethods } from '../../commands/members/set-up.ts'
@@ -23,11 +24,13 @@ import type { Ports } from '../../ports.ts'
 import { boxes, formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { principalOf } from '../session/principal.ts'
+import { maySignInHere, principalOf } from '../session/principal.ts'
 import { home, returnPath } from '../session/redirect-with.ts'
-import { beginSession } from '../session/session.ts'
-import { failureRecorder, waitProblem } from './failures.ts'
+import { beginSession, type SessionMember } from '../session/session.ts'
+import { failureRecorder, type KnownBrowsers, waitProblem } from './failures.ts'
 import { ask, challengeIn, giveChallenge } from './proof.ts'
+import { takeEndSession } from './provider-session.ts'
+import { providerLinks, signedOutView } from './provider-view.ts'
 import { signInView } from './view.ts'
 
 const SignInForm = z.object({
@@ -45,6 +48,10 @@ const noMatch =
   'Sign-in failed. Check the email address, the password and the code; each code works once. If your address ' +
   'belongs to several workspaces, enter the workspace.'
 
+/** Only to a person who has just proved who they are. */
+const providersOnly =
+  'Your workspace requires single sign-on. Sign in with its provider, or ask an owner of the workspace for a one-time link.'
+
 const notNow = 'Sign-ins cannot be recorded at the moment. Try again in a minute.'
 
 /**
@@ -59,13 +66,15 @@ export function retryAfterOf(error: unknown): string {
 
 /** Shows the form, again with what was given and what is wrong. */
 const formPage =
-  ({ party, show }: Pick<PageContext, 'party' | 'show'>) =>
-  (
+  ({ ports, party, show }: Pick<PageContext, 'ports' | 'party' | 'show'>) =>
+  async (
     reply: FastifyReply,
     given: { returnTo: string; problem?: Content; email?: string; workspace?: string },
     status = 200,
-  ) =>
-    show(
+  ) => {
+    // Looked up for every answer, so that none differs by its work.
+    const offered = await offeredProviders(ports.db, (given.workspace ?? '').toLowerCase())
+    return show(
       reply,
       {
         title: 'Sign in',
@@ -76,11 +85,13 @@ const formPage =
             email: '',
             workspace: '',
             passkeys: party !== undefined,
+            providers: providerLinks(offered, given.returnTo),
             ...given,
           }),
       },
       status,
     )
+  }
 
 const Query = z.object({ return: boxes, workspace: boxes })
 
@@ -100,8 +111,9 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
     given: { returnTo: string; email?: string; workspace?: string },
   ) => {
     if (signIn.outcome === 'signed_in') {
+      if (!maySignInHere(signIn.known)) return page(reply, { ...given, problem: providersOnly }, 403)
       try {
-        await admit(context, request, reply, signIn.known, method, signIn.codeStep)
+        await admit(context, request, reply, signIn.known, method, { codeStep: signIn.codeStep })
       } catch (error) {
         const retryAfter = retryAfterOf(error)
         await signIn.giveBack?.()
@@ -144,7 +156,7 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
 
   if (!party) return
   app.post('/sign-in/challenge', open, async (request, reply) => {
-    await limitChallenges(ports, callerOf(request))
+    await limitChallenges(ports, request, browsers)
     const options = await authenticationOptions(party)
     await giveChallenge(request, ports, 'sign in', options.challenge)
     return reply.send(options)
@@ -158,13 +170,15 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
   })
 }
 
-/** Each challenge for an unknown browser is a row in the database, so they are limited per address. */
-async function limitChallenges(
+/** Each challenge and each sign-in at a provider is a row in the database, so they are limited, for unknown browsers per address. */
+export async function limitChallenges(
   ports: Ports<'attempts' | 'db' | 'now'>,
-  { address, deviceHash }: Caller,
+  request: FastifyRequest,
+  browsers: KnownBrowsers,
 ): Promise<void> {
+  const deviceHash = browsers.hashOf(request)
   const known = await isKnownDevice(ports.db, deviceHash, ports.now())
-  const bucket = known ? `challenge device ${deviceHash}` : `challenge ${callerOf(address)}`
+  const bucket = known ? `challenge device ${deviceHash}` : `challenge ${callerOf(addressOf(request))}`
   const attempt = await ports.attempts.take([{ bucket, allowance: { burst: 60, intervalMs: 5000 } }])
   if (attempt.allowed) return
   const headers = { 'retry-after': String(attempt.retryAfterSeconds) }
@@ -173,7 +187,7 @@ async function limitChallenges(
 
 /**
  * Records the sign-in of a member, opens a new session for them, and remembers the browser.
- * @param codeStep the period of the code that was used
+ * @param more `codeStep`: the period of the code that was used; `provider`: where the sign-in was proved, and when
  */
 export async function admit(
   { ports, browsers }: Pick<PageContext, 'ports' | 'browsers'>,
@@ -181,22 +195,29 @@ export async function admit(
   reply: FastifyReply,
   { member }: Pick<KnownMember, 'member'>,
   method: SignInMethod,
-  codeStep?: number,
+  more: Pick<SessionMember, 'codeStep' | 'provider'> & { authenticatedAt?: string } = {},
 ): Promise<void> {
   const { memberId, tenantId } = member
   await recordSignIn(ports, member, { method, address: addressOf(request) }, request.id)
   await browsers.remember(request, reply, memberId)
   const userAgent = request.headers['user-agent']?.slice(0, 300) ?? null
-  const authenticatedAt = momentOf(ports)
+  const { authenticatedAt = momentOf(ports), codeStep, provider } = more
   const address = addressOf(request)
-  await beginSession(request, { memberId, tenantId, authenticatedAt, codeStep, address, userAgent })
+  const begun = method === 'link' ? 'link' : undefined
+  const of = { memberId, tenantId, authenticatedAt, codeStep, begun, provider } as const
+  await beginSession(request, { ...of, address, userAgent })
 }
 
-export function signOutRoute(app: FastifyInstance, { endSession }: PageContext): void {
+export function signOutRoute(app: FastifyInstance, { ports, endSession, baseUrl, show }: PageContext): void {
   // Also for a cookie whose session has ended.
   app.post('/sign-out', pageRoute({ page: 'open' }), async (request, reply) => {
+    const atProvider = await takeEndSession(ports, request, baseUrl)
     await endSession(request, reply)
-    return reply.redirect(`${home}/sign-in`, 303)
+    if (atProvider === undefined) return reply.redirect(`${home}/sign-in`, 303)
+    // A redirect would be refused: forms may lead to no other site.
+    reply.header('refresh', `0; url=${atProvider}`)
+    request.principal = undefined
+    return show(reply, { title: 'Signed out', content: () => signedOutView(atProvider) })
   })
 }
 

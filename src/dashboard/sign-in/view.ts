@@ -56,9 +56,12 @@ type SignInView = {
   email: string
   workspace: string
   passkeys: boolean
+  /** The providers of the workspace, or the way to them. */
+  providers: Content
 }
 
-export function signInView({ token, returnTo, problem, email, workspace, passkeys }: SignInView): Html {
+export function signInView(shown: SignInView): Html {
+  const { token, returnTo, problem, email, workspace, passkeys, providers } = shown
   const target = {
     token,
     returnTo,
@@ -68,6 +71,7 @@ export function signInView({ token, returnTo, problem, email, workspace, passkey
   return html`<div class="sheet stack">
     <h1>Sign in</h1>
     ${problem && notice('wrong', problem)}
+    ${providers}
     ${passkeys && passkeyForm({ ...target, label: 'Sign in with a passkey', second: true, or: 'or' })}
     <form class="stack" method="post" action="/dashboard/sign-in">
       ${tokenField(token)}
@@ -103,10 +107,12 @@ type ConfirmView = {
   email: string | null
   password: boolean
   passkeys: boolean
+  /** The provider that the session began at. */
+  provider: { name: string; href: string } | undefined
 }
 
 export function confirmView(shown: ConfirmView): Html {
-  const { token, action, held, back, problem, email, password, passkeys } = shown
+  const { token, action, held, back, problem, email, password, passkeys, provider } = shown
   const hidden = html`${heldFields(held)}<input type="hidden" name="identity-back" value=${back} />`
   return html`<div class="narrow stack">
     <div>
@@ -139,6 +145,13 @@ export function confirmView(shown: ConfirmView): Html {
           <a class="button second" href=${back}>Go back</a>
         </div>
       </form>`
+    }
+    ${
+      provider &&
+      html`<div class="stack-tight">
+        <p><a class="button second" href=${provider.href}>Sign in again with ${provider.name}</a></p>
+        <p class="hint">You return to the page before. What you typed there has to be entered again.</p>
+      </div>`
     }
     ${!password && html`<p><a href=${back}>Go back</a></p>`}
   </div>`

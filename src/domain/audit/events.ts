@@ -37,7 +37,7 @@ export const AuditTarget = z.strictObject({
 export type AuditTarget = z.infer<typeof AuditTarget>
 
 /** How a member proves who they are; a link only sets up the others. */
-export const SignInMethod = z.enum(['password', 'passkey', 'link'])
+export const SignInMethod = z.enum(['password', 'passkey', 'link', 'provider'])
 export type SignInMethod = z.infer<typeof SignInMethod>
 
 /** The address is sealed under the key of the member's person; null once the person was erased. */

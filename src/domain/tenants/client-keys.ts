@@ -85,6 +85,7 @@ export function evolveClientKeys(keys: ClientKeys, event: TenantEvent): ClientKe
     case 'OnboardingDismissed':
     case 'SellingElsewhereChosen':
     case 'CustomersByAddressChanged':
+    case 'SignInRuleChanged':
       return keys
   }
 }

@@ -61,6 +61,11 @@ export const TenantEvent = z.discriminatedUnion('type', [
     type: z.literal('CustomersByAddressChanged'),
     data: z.strictObject({ isOn: z.boolean(), at: Moment }),
   }),
+  /** Whether members other than owners sign in only at a provider. Before the first such event: no. */
+  z.object({
+    type: z.literal('SignInRuleChanged'),
+    data: z.strictObject({ providersOnly: z.boolean(), at: Moment }),
+  }),
   z.object({ type: z.literal('SdkKeyIssued'), data: SdkKey }),
   z.object({ type: z.literal('SdkKeyRotated'), data: SdkKey }),
   z.object({ type: z.literal('CheckoutKeyIssued'), data: z.strictObject(clientKey) }),

@@ -22,6 +22,8 @@ export type Tenant =
       sellsElsewhere: boolean
       /** Present when the vendor alone says whose a license is; otherwise it belongs to the customer with its holder's address. */
       noCustomersByAddress?: true
+      /** Present when members other than owners sign in only at a provider. */
+      providersOnly?: true
       createdAt: string
     }
 
@@ -34,6 +36,7 @@ export type TenantCommand =
   | { type: 'ChangeApprovalRule'; anotherMember: boolean; at: string }
   | { type: 'ChangeConfirmationLifetime'; seconds: number; at: string }
   | { type: 'ChangeCustomersByAddress'; isOn: boolean; at: string }
+  | { type: 'ChangeSignInRule'; providersOnly: boolean; at: string }
   | { type: 'DismissOnboarding' | 'ChooseSellingElsewhere'; at: string }
 
 /** Every first path segment that the service itself uses, which a tenant's URLs would collide with. */
@@ -120,6 +123,12 @@ export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEven
       if (isOn === !tenant.noCustomersByAddress) return []
       return [{ type: 'CustomersByAddressChanged', data: { isOn, at } }]
     }
+    case 'ChangeSignInRule': {
+      const { providersOnly, at } = command
+      if (tenant.status === 'closed') throw new Refusal('tenant_closed')
+      if (providersOnly === (tenant.providersOnly ?? false)) return []
+      return [{ type: 'SignInRuleChanged', data: { providersOnly, at } }]
+    }
     case 'DismissOnboarding':
       if (tenant.status === 'closed') throw new Refusal('tenant_closed')
       return tenant.onboardingDismissed ? [] : [{ type: 'OnboardingDismissed', data: { at: command.at } }]
@@ -162,6 +171,10 @@ export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
     case 'CustomersByAddressChanged': {
       const { noCustomersByAddress: _, ...others } = tenant
       return event.data.isOn ? others : { ...others, noCustomersByAddress: true }
+    }
+    case 'SignInRuleChanged': {
+      const { providersOnly: _, ...others } = tenant
+      return event.data.providersOnly ? { ...others, providersOnly: true } : others
     }
     case 'SdkKeyIssued':
     case 'SdkKeyRotated':

@@ -1,0 +1,140 @@
+import { inTransaction } from '../../../projections/database/transaction.ts'
+import { findMembers, type KnownMember } from '../../../projections/members.ts'
+import { deleteIdentity, findIdentity, linkIdentity } from '../../access/member-identities.ts'
+import { type LoggedOut, logoutTokenMs } from '../../access/openid/logout-token.ts'
+import type { Verified } from '../../access/openid/openid.ts'
+import { endSessionsAt } from '../../access/sessions.ts'
+import { sha256 } from '../../credentials/sha256.ts'
+import type { Role } from '../../domain/members/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { roleBy, vouchedEmail } from '../../domain/sign-in-providers/claims.ts'
+import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
+import type { Ports } from '../../ports.ts'
+import type { Origin } from '../origin.ts'
+import { addMember, changeRole, findMemberByEmail } from './members.ts'
+
+type At = { tenantId: string; provider: SignInProvider }
+
+/** Why a person whom the provider knows is not signed in. For the log: no page says it. */
+type NotAdmitted = 'no_role' | 'email_not_vouched_for' | 'no_member' | 'linked_otherwise'
+
+export type ProviderSignIn =
+  | { outcome: 'signed_in'; known: KnownMember; identity: string }
+  | { outcome: 'refused'; reason: NotAdmitted }
+
+const refused = (reason: NotAdmitted): ProviderSignIn => ({ outcome: 'refused', reason })
+
+/** The keyed hash of what an issuer calls a person. Members are linked to it, never to an address. */
+export const identityOf = (
+  { fingerprint }: Ports<'fingerprint'>,
+  { tenantId, provider }: At,
+  subject: string,
+): string => fingerprint('identity', JSON.stringify([tenantId, provider.issuer, subject]))
+
+type SignInPorts = Ports<'db' | 'execute' | 'fingerprint' | 'now' | 'subjects'>
+
+/**
+ * The member that a person of a provider is: linked before, or found once by an email address that the provider may vouch for,
+ * or new where the provider gives a role. Each step may be repeated: after a crash, the next sign-in goes on.
+ * @throws Refusal when the ledger refuses a change
+ */
+export async function signInWithProvider(
+  ports: SignInPorts,
+  at: At,
+  { subject, claims }: Pick<Verified, 'subject' | 'claims'>,
+  requestId: string,
+): Promise<ProviderSignIn> {
+  const { tenantId, provider } = at
+  const origin: Origin = { requestId, actor: 'system:sign-in' }
+  const role = roleBy(provider, claims)
+  if (role === null) return refused('no_role')
+  const identity = identityOf(ports, at, subject)
+  const linked = await linkedMember(ports, identity)
+  if (linked) {
+    await follow(ports, linked, role, origin)
+    return signedIn(ports, linked.member.memberId, identity)
+  }
+  const email = vouchedEmail(provider, claims)
+  if (email === undefined) return refused('email_not_vouched_for')
+  const memberId = await memberByEmail(ports, at, email, role, origin)
+  if (memberId === undefined) return refused('no_member')
+  const link = { identity, memberId, tenantId, issuer: provider.issuer }
+  if (!(await linkIdentity(ports.db, link, ports.now()))) return refused('linked_otherwise')
+  const known = await linkedMember(ports, identity)
+  if (!known) return refused('no_member')
+  await follow(ports, known, role, origin)
+  return signedIn(ports, memberId, identity)
+}
+
+/** @returns the member whose link this is. A link whose member was removed is forgotten. */
+async function linkedMember(ports: Ports<'db'>, identity: string): Promise<KnownMember | undefined> {
+  const memberId = await findIdentity(ports.db, identity)
+  if (memberId === undefined) return undefined
+  const [known] = await findMembers(ports.db, [memberId])
+  if (!known) await deleteIdentity(ports.db, identity)
+  return known
+}
+
+async function memberByEmail(
+  ports: SignInPorts,
+  { tenantId, provider }: At,
+  email: string,
+  role: Role | 'kept',
+  origin: Origin,
+): Promise<string | undefined> {
+  const found = await findMemberByEmail(ports, tenantId, email)
+  if (found) return found.memberId
+  const first = role === 'kept' ? provider.defaultRole : role
+  if (first === null) return undefined
+  try {
+    return await addMember(ports, { tenantId, role: first, email }, origin)
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'member_exists') throw error
+    return (await findMemberByEmail(ports, tenantId, email))?.memberId
+  }
+}
+
+/** Changes the role to that of the claims. The last owner stays one, whatever the claims say. */
+async function follow(
+  ports: Ports<'db' | 'execute' | 'now'>,
+  { member }: KnownMember,
+  role: Role | 'kept',
+  origin: Origin,
+): Promise<void> {
+  if (role === 'kept' || role === member.role) return
+  try {
+    await changeRole(ports, member.tenantId, member.memberId, role, origin)
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'last_owner') throw error
+  }
+}
+
+async function signedIn(ports: Ports<'db'>, memberId: string, identity: string): Promise<ProviderSignIn> {
+  const [known] = await findMembers(ports.db, [memberId])
+  return known ? { outcome: 'signed_in', known, identity } : refused('no_member')
+}
+
+/**
+ * Ends the sessions that a provider has ended.
+ * @returns how many; undefined for a token that was used before
+ */
+export async function logOutByProvider(
+  ports: Ports<'db' | 'fingerprint' | 'now'>,
+  at: At,
+  { jti, subject, sid }: LoggedOut,
+): Promise<number | undefined> {
+  const { tenantId, provider } = at
+  const { providerId, issuer } = provider
+  const now = ports.now()
+  const sessions = {
+    tenantId,
+    providerId,
+    identity: subject === undefined ? undefined : identityOf(ports, at, subject),
+    sidHash: sid === undefined ? undefined : sha256(sid),
+  }
+  const token = {
+    hash: sha256(JSON.stringify([tenantId, issuer, jti])),
+    until: new Date(now.getTime() + logoutTokenMs),
+  }
+  return inTransaction(ports.db, (client) => endSessionsAt(client, sessions, token, now))
+}

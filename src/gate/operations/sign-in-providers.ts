@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import { findSignInProvider, listSignInProviders } from '../../../projections/sign-in-providers.ts'
+import { addProvider, changeProvider, removeProvider } from '../../commands/sign-in-providers.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { ProviderSettings } from '../../domain/sign-in-providers/events.ts'
+import { maxProviders, type SignInProvider } from '../../domain/sign-in-providers/provider.ts'
+import { isStorable, Slug, SlugInPath } from '../../domain/values.ts'
+import type { Ports } from '../../ports.ts'
+import { type Detail, gatedOperation } from '../operation.ts'
+
+const { name, clientId, roleClaim, roles, defaultRole, domains } = ProviderSettings.shape
+
+/** The settings of a provider, as the interface describes them. */
+export const settingFields = {
+  name: name.meta({ description: 'On the button of the sign-in page', example: 'Acme Entra' }),
+  clientId: clientId.meta({
+    description: 'The client ID that the provider gave',
+    example: '0oa2f9k3hxQm4n9t1r0s',
+  }),
+  roleClaim: roleClaim.meta({
+    description:
+      'The claim whose values give roles, a text or a list of texts; null when members keep the role that they have here',
+    example: 'groups',
+  }),
+  roles: roles.meta({
+    description: 'Which value of the claim gives which role; of several, the first that fits counts',
+    example: [{ value: 'licensing-admins', role: 'admin' }],
+  }),
+  defaultRole: defaultRole.meta({
+    description:
+      'The role without a mapped value, and of a new member without `roleClaim`; null refuses them',
+    example: 'auditor',
+  }),
+  domains: domains.meta({
+    description: 'The domains of the email addresses that the provider may vouch for',
+    example: ['acme.example'],
+  }),
+}
+
+const clientSecret = z
+  .string()
+  .min(1)
+  .max(4096)
+  .refine(isStorable, 'must be well-formed text without NUL')
+  .meta({ description: 'The client secret that the provider gave; it is never shown', example: 'q8Zr…' })
+
+const params = z.strictObject({
+  id: SlugInPath.meta({ description: 'The id of the sign-in provider', example: 'entra' }),
+})
+
+const added = z
+  .strictObject({
+    id: Slug.meta({
+      description: 'The id of the sign-in provider, part of its redirect URI',
+      example: 'entra',
+    }),
+    issuer: z.string().min(1).max(2048).meta({
+      description: 'The issuer, exactly as the provider writes it; it never changes',
+      example: 'https://acme.okta.example',
+    }),
+    clientSecret,
+    ...settingFields,
+    roleClaim: settingFields.roleClaim.default(null),
+    roles: settingFields.roles.default([]),
+    defaultRole: settingFields.defaultRole.default(null),
+  })
+  .meta({
+    example: {
+      id: 'entra',
+      issuer: 'https://acme.okta.example',
+      clientId: '0oa2f9k3hxQm4n9t1r0s',
+      clientSecret: 'q8Zr…',
+      name: 'Acme Entra',
+      domains: ['acme.example'],
+    },
+  })
+
+const changed = z
+  .strictObject({
+    clientSecret: clientSecret.optional(),
+    name: settingFields.name.optional(),
+    clientId: settingFields.clientId.optional(),
+    roleClaim: settingFields.roleClaim.optional(),
+    roles: settingFields.roles.optional(),
+    defaultRole: settingFields.defaultRole.optional(),
+    domains: settingFields.domains.optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, { error: 'Send what to change.' })
+  .meta({ example: { defaultRole: 'auditor' } })
+
+/** Who can sign in as whom: every change of it needs an approval. */
+export const addSignInProvider = gatedOperation({
+  name: 'sign-in-provider.add',
+  title: 'Add a sign-in provider',
+  method: 'POST',
+  path: '/v1/sign-in-providers',
+  scope: 'integrations:write',
+  input: z.object({ body: added }),
+  async check(ports, tenantId, { body }) {
+    const { providers } = await listSignInProviders(ports.db, tenantId)
+    if (providers.some(({ providerId }) => providerId === body.id))
+      throw new Refusal('sign_in_provider_exists')
+    if (providers.some(({ issuer }) => issuer === body.issuer)) throw new Refusal('sign_in_issuer_taken')
+    if (providers.length >= maxProviders) throw new Refusal('sign_in_provider_limit')
+    const url = URL.parse(body.issuer)
+    const isBare = url !== null && url.search === '' && url.hash === ''
+    if (!isBare || (await ports.checkTarget(url)) !== undefined)
+      throw new Refusal('sign_in_issuer_not_allowed')
+  },
+  async describe(ports, tenantId, { body }) {
+    const { revision } = await listSignInProviders(ports.db, tenantId)
+    return {
+      summary: `Let people sign in to this workspace with ${body.name}`,
+      target: { host: URL.parse(body.issuer)?.host ?? '', url: body.issuer },
+      details: detailsOf(body),
+      state: { revision },
+    }
+  },
+  run(ports, tenantId, { body }, { id, origin }): Promise<SignInProvider> {
+    const { id: providerId, issuer, clientSecret: secret, ...settings } = body
+    return addProvider(ports, tenantId, { providerId, issuer, clientSecret: secret, settings }, id, origin)
+  },
+})
+
+export const changeSignInProvider = gatedOperation({
+  name: 'sign-in-provider.change',
+  title: 'Change a sign-in provider',
+  method: 'PATCH',
+  path: '/v1/sign-in-providers/{id}',
+  scope: 'integrations:write',
+  input: z.object({ params, body: changed }),
+  async check(ports, tenantId, { params: { id } }) {
+    await requireProvider(ports, tenantId, id)
+  },
+  async describe(ports, tenantId, { params: { id }, body }) {
+    const provider = await requireProvider(ports, tenantId, id)
+    const { clientSecret: secret, ...settings } = body
+    return {
+      summary: `Change how people sign in with ${provider.name}`,
+      details: [
+        ...detailsOf(settings),
+        ...(secret === undefined ? [] : ([['Client secret', 'replaced']] as const)),
+      ],
+      state: { updatedAt: provider.updatedAt },
+    }
+  },
+  run: (ports, tenantId, { params: { id: providerId }, body }, { id, origin }): Promise<SignInProvider> =>
+    changeProvider(ports, tenantId, providerId, body, id, origin),
+})
+
+export const deleteSignInProvider = gatedOperation({
+  name: 'sign-in-provider.delete',
+  title: 'Delete a sign-in provider',
+  method: 'DELETE',
+  path: '/v1/sign-in-providers/{id}',
+  scope: 'integrations:write',
+  input: z.object({ params }),
+  async check(ports, tenantId, { params: { id } }) {
+    await requireProvider(ports, tenantId, id)
+  },
+  async describe(ports, tenantId, { params: { id } }) {
+    const { name: called, createdAt } = await requireProvider(ports, tenantId, id)
+    return { summary: `Stop sign-ins with ${called}, and end its sessions`, state: { createdAt } }
+  },
+  run: (ports, tenantId, { params: { id: providerId } }, { id, origin }): Promise<void> =>
+    removeProvider(ports, tenantId, providerId, id, origin),
+})
+
+/** @throws Refusal `sign_in_provider_not_found` */
+export async function requireProvider(
+  { db }: Ports<'db'>,
+  tenantId: string,
+  providerId: string,
+): Promise<SignInProvider> {
+  const provider = await findSignInProvider(db, tenantId, providerId)
+  if (!provider) throw new Refusal('sign_in_provider_not_found')
+  return provider
+}
+
+type Settings = { [K in keyof ProviderSettings]?: ProviderSettings[K] | undefined }
+
+function detailsOf(of: Settings): Detail[] {
+  const { name: called, clientId: client, domains: vouchedFor, roleClaim: claim } = of
+  const mapped = of.roles?.map(({ value, role }) => `${value}: ${role}`).join(', ')
+  const given: readonly (readonly [string, string | undefined])[] = [
+    ['Name', called],
+    ['Client ID', client],
+    ['Email domains', vouchedFor?.join(', ')],
+    ['Claim with roles', claim === null ? 'none' : claim],
+    ['Roles', mapped === '' ? 'none' : mapped],
+    ['Default role', of.defaultRole === null ? 'none' : of.defaultRole],
+  ]
+  return given.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]))
+}
