@@ -154,7 +154,7 @@ async function finish(
 
 /** The ID token counts. Whether an address is verified is said by what names the address. */
 function merged(said: Claims, info: Claims): Claims {
-  if (said['email'] === undefined || said['email'] === info['email']) return { ...info, ...said }
+  if (said.email === undefined || said.email === info.email) return { ...info, ...said }
   const { email_verified: _, xms_edov: __, ...others } = info
   return { ...others, ...said }
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { readMaskedKeys } from '../../../projections/client-keys.ts'
+import { listSignInProviders } from '../../../projections/sign-in-providers.ts'
 import { listSigningKeys } from '../../../projections/signing.ts'
 import { findTenant } from '../../../projections/tenants.ts'
 import { issueCheckoutKey } from '../../commands/client-keys.ts'
@@ -16,6 +17,7 @@ import { approvalRulePages } from './approval-rule-route.ts'
 import { customerSettingPages } from './customers-route.ts'
 import { namePages } from './name-route.ts'
 import { sdkKeyPages } from './sdk-key-route.ts'
+import { signInSettingPages } from './sign-in-route.ts'
 import { signingKeyPages } from './signing-keys-route.ts'
 import { checkoutKeyView, madeCheckoutKeyView, settingsView } from './view.ts'
 
@@ -31,6 +33,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
     const principal = principalOf(request)
     const keys = await readMaskedKeys(ports.db, principal.tenantId)
     const tenant = await findTenant(ports.db, principal.tenantId)
+    const { providers } = await listSignInProviders(ports.db, principal.tenantId)
     const signingKeys = await listSigningKeys(ports.db, principal.tenantId, momentOf(ports))
     return show(reply, {
       title: 'Settings',
@@ -44,6 +47,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
             anotherMember: tenant?.anotherMemberApproves ?? false,
             confirmationSeconds: tenant?.confirmationSeconds ?? shortestLifetimeSeconds,
           },
+          signIn: { count: providers.length, providersOnly: tenant?.providersOnly ?? false },
           customersByAddress: !tenant?.noCustomersByAddress,
           mayManage: may(principal.role, 'manage_settings'),
           mayChangeRule: may(principal.role, 'manage_members'),
@@ -57,6 +61,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
   sdkKeyPages(app, context)
   signingKeyPages(app, context)
   approvalRulePages(app, context)
+  signInSettingPages(app, context)
   customerSettingPages(app, context)
 }
 

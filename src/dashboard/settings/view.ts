@@ -7,6 +7,7 @@ import { badge, copyable, facts, heading, secretBox, section, tokenField } from 
 import type { Principal } from '../session/principal.ts'
 import { type ApprovalSettings, approvalRuleSummary } from './approval-rule-view.ts'
 import { customersSummary } from './customers-route.ts'
+import { signInSummary } from './sign-in-view.ts'
 import { signingKeysSummary } from './signing-keys-view.ts'
 
 type MaskedKey = { displayKey: string; issuedAt: string } | null
@@ -17,6 +18,7 @@ type Settings = {
   checkoutKey: MaskedKey
   signingKeys: readonly KeyState[]
   approvals: ApprovalSettings
+  signIn: Parameters<typeof signInSummary>[0]
   customersByAddress: boolean
   /** Approvals and signing keys. */
   mayManage: boolean
@@ -26,7 +28,7 @@ type Settings = {
 }
 
 export function settingsView(view: View, settings: Settings): Html {
-  const { principal, sdkKey, checkoutKey, signingKeys, approvals, customersByAddress } = settings
+  const { principal, sdkKey, checkoutKey, signingKeys, approvals, signIn, customersByAddress } = settings
   const { mayManage, mayChangeRule, mayConnect } = settings
   const { tenantId, tenantName, tenantStatus, plan } = principal
   return html`<div>
@@ -43,6 +45,7 @@ export function settingsView(view: View, settings: Settings): Html {
       ])}
     </div>
     ${section('Approvals', approvalRuleSummary(approvals, mayChangeRule), 'Who can approve dangerous requests, and for how long.')}
+    ${section('Single sign-on', signInSummary(signIn, mayChangeRule), 'How members of this workspace sign in.')}
     ${section('Customers', customersSummary(view.token, customersByAddress, mayManage), 'Which customer a new license belongs to.')}
     ${section('SDK key', sdkKeySummary(view, sdkKey, mayConnect), 'API key that your apps use for the client API.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayConnect), 'API key for creating checkout sessions.')}

@@ -1,0 +1,196 @@
+import { Role } from '../../domain/members/roles.ts'
+import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
+import { type Html, html } from '../../html.ts'
+import { backChannelPath, redirectPath } from '../../http/sign-in-paths.ts'
+import type { FilledForm } from '../forms/filled-form.ts'
+import { choiceField, formProblem, textArea, textField } from '../forms/form-fields.ts'
+import type { View } from '../frame/page.ts'
+import { copyable, facts, heading, section, select, table, tokenField } from '../frame/parts.ts'
+
+const path = '/dashboard/settings/sign-in'
+
+export const ruleWords = {
+  any: 'Password, passkey or provider',
+  providers: 'Provider only; owners also with a password or a passkey',
+} as const
+
+/** The section on the settings page. */
+export function signInSummary(
+  { count, providersOnly }: { count: number; providersOnly: boolean },
+  mayManage: boolean,
+): Html {
+  return html`<div class="sheet stack">
+    ${facts([
+      ['Providers', count === 0 ? 'none' : String(count)],
+      ['Ways to sign in', ruleWords[providersOnly ? 'providers' : 'any']],
+    ])}
+    ${mayManage && html`<div><a class="button second" href=${path}>Change</a></div>`}
+  </div>`
+}
+
+type Shown = { providers: readonly SignInProvider[]; providersOnly: boolean; isFull: boolean }
+
+export function signInSettingsView({ token }: View, { providers, providersOnly, isFull }: Shown): Html {
+  const add = !isFull && html`<a class="button" href=${`${path}/new`}>Add provider</a>`
+  return html`<div>
+    ${heading('Single sign-on', 'Providers of OpenID Connect that members sign in with.', add)}
+    ${
+      providers.length === 0
+        ? html`<p class="lead">No providers yet.</p>`
+        : html`<div class="sheeted">
+            ${table({
+              caption: 'Providers',
+              columns: [{ label: 'Provider' }, { label: 'Issuer', wide: true }, { label: 'Email domains' }],
+              rows: providers.map(({ providerId, name, issuer, domains }) => [
+                html`<a href=${`${path}/${providerId}`}>${name}</a>`,
+                html`<code>${issuer}</code>`,
+                domains.join(', '),
+              ]),
+            })}
+          </div>`
+    }
+    ${section(
+      'Rule',
+      html`<form class="sheet stack" method="post" action=${`${path}/rule`}>
+        ${tokenField(token)}
+        ${select(
+          'rule',
+          'Ways to sign in',
+          (['any', 'providers'] as const).map((value) => ({
+            value,
+            label: ruleWords[value],
+            selected: (value === 'providers') === providersOnly,
+          })),
+          'With “provider only”, other sessions of members who are not owners end at once. One-time links keep working.',
+        )}
+        <div><button class="second">Save</button></div>
+      </form>`,
+      'How members of this workspace sign in.',
+    )}
+  </div>`
+}
+
+type Target = { action: string; operation: string; button: string }
+
+function settingFields(form: FilledForm): Html[] {
+  return [
+    textField(form, {
+      name: 'name',
+      label: 'Name',
+      hint: 'Shown on the button of the sign-in page.',
+      maxlength: 60,
+    }),
+    textField(form, { name: 'clientId', label: 'Client ID', maxlength: 300, autocomplete: 'off' }),
+    textArea(form, {
+      name: 'domains',
+      label: 'Email domains',
+      hint: 'The provider may vouch for addresses of these domains, one in each line. Subdomains are separate.',
+      rows: 3,
+    }),
+    textField(form, {
+      name: 'roleClaim',
+      label: 'Claim with roles (optional)',
+      hint: 'For example groups. Without it, members keep the role that they have here.',
+      required: false,
+      maxlength: 100,
+    }),
+    textArea(form, {
+      name: 'roles',
+      label: 'Roles (optional)',
+      hint: `One in each line, as value: role. The first that fits counts. Roles are ${Role.options.join(', ')}.`,
+      required: false,
+    }),
+    choiceField(form, {
+      name: 'defaultRole',
+      label: 'Default role',
+      hint: 'For people without a mapped value, and for new members without a claim.',
+      choices: [['', 'None: refuse them'], ...Role.options.map((role) => [role, role] as const)],
+    }),
+  ]
+}
+
+const secretField = (form: FilledForm, label: string, required: boolean): Html =>
+  textField(
+    { ...form, typed: {} },
+    { name: 'clientSecret', label, type: 'password', required, autocomplete: 'off' },
+  )
+
+const formOf = (
+  { token }: View,
+  form: FilledForm,
+  { action, operation, button }: Target,
+  fields: readonly Html[],
+): Html => html`<form class="sheet stack" method="post" action=${action}>
+  ${tokenField(token)} ${formProblem(form)}
+  <input type="hidden" name="operation" value=${operation} />
+  ${fields}
+  <div class="decide">
+    <button>${button}</button>
+    <a class="button second" href=${path}>Cancel</a>
+  </div>
+</form>`
+
+/** The form of a new provider. */
+export function newProviderView(view: View, tenantId: string, form: FilledForm, operation: string): Html {
+  const redirect = `${view.baseUrl}${redirectPath(tenantId, 'ID')}`
+  return html`<div class="narrow">
+    ${heading('Add provider', html`Register the redirect URI <code>${redirect}</code> at the provider, with your ID in it.`)}
+    ${formOf(view, form, { action: path, operation, button: 'Add provider' }, [
+      textField(form, {
+        name: 'id',
+        label: 'ID',
+        hint: 'Part of the redirect URI. It never changes.',
+        maxlength: 63,
+        autocomplete: 'off',
+      }),
+      textField(form, {
+        name: 'issuer',
+        label: 'Issuer',
+        type: 'url',
+        hint: 'Exactly as the provider writes it. It never changes.',
+        maxlength: 2048,
+      }),
+      secretField(form, 'Client secret', true),
+      ...settingFields(form),
+    ])}
+  </div>`
+}
+
+/** One provider: its addresses, its form, and its deletion. */
+export function providerView(
+  view: View,
+  tenantId: string,
+  { providerId, issuer, name }: SignInProvider,
+  form: FilledForm,
+  operation: string,
+): Html {
+  const at = `${path}/${providerId}`
+  return html`<div>
+    ${heading(name, html`<code>${issuer}</code>`)}
+    <div class="sheet">
+      ${facts([
+        ['Redirect URI', copyable('redirect URI', `${view.baseUrl}${redirectPath(tenantId, providerId)}`)],
+        [
+          'Back-channel logout URI',
+          copyable('back-channel logout URI', `${view.baseUrl}${backChannelPath(tenantId, providerId)}`),
+        ],
+        ['Page after signing out', copyable('page after signing out', `${view.baseUrl}/dashboard/sign-in`)],
+      ])}
+    </div>
+    ${formOf(view, form, { action: at, operation, button: 'Save' }, [
+      ...settingFields(form),
+      secretField(form, 'New client secret (optional)', false),
+    ])}
+    ${section(
+      'Deletion',
+      html`<details>
+        <summary>Delete provider…</summary>
+        <form class="stack-tight" method="post" action=${`${at}/delete`}>
+          ${tokenField(view.token)}<input type="hidden" name="operation" value=${operation} />
+          <p>Sessions that began at this provider end. Members stay.</p>
+          <div><button class="dangerous">Delete provider</button></div>
+        </form>
+      </details>`,
+    )}
+  </div>`
+}
