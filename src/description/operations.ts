@@ -488,6 +488,93 @@ export const operations = {
     },
     dryRun: true,
   },
+  listSignInProviders: {
+    method: 'GET',
+    path: '/v1/sign-in-providers',
+    summary: 'List the providers that members sign in with',
+  },
+  addSignInProvider: {
+    method: 'POST',
+    path: '/v1/sign-in-providers',
+    summary: 'Add a provider of OpenID Connect that members sign in with',
+    body: {
+      id: { kind: 'text', help: 'The id of the sign-in provider, part of its redirect URI', required: true },
+      issuer: {
+        kind: 'text',
+        help: 'The issuer, exactly as the provider writes it; it never changes',
+        required: true,
+      },
+      clientSecret: {
+        kind: 'text',
+        help: 'The client secret that the provider gave; it is never shown',
+        required: true,
+      },
+      name: { kind: 'text', help: 'On the button of the sign-in page', required: true },
+      clientId: { kind: 'text', help: 'The client ID that the provider gave', required: true },
+      roleClaim: {
+        kind: 'text',
+        help: 'The claim whose values give roles, a text or a list of texts; null when members keep the role that they have here',
+        nullable: true,
+      },
+      roles: {
+        kind: 'json',
+        help: 'Which value of the claim gives which role; of several, the first that fits counts',
+      },
+      defaultRole: {
+        kind: 'text',
+        help: 'The role without a mapped value, and of a new member without `roleClaim`; null refuses them',
+        choices: ['owner', 'admin', 'developer', 'support', 'approver', 'auditor'],
+        nullable: true,
+      },
+      domains: {
+        kind: 'list',
+        help: 'The domains of the email addresses that the provider may vouch for',
+        required: true,
+      },
+    },
+    gated: true,
+    dryRun: true,
+  },
+  getSignInProvider: {
+    method: 'GET',
+    path: '/v1/sign-in-providers/{id}',
+    summary: 'Read a sign-in provider',
+  },
+  changeSignInProvider: {
+    method: 'PATCH',
+    path: '/v1/sign-in-providers/{id}',
+    summary: 'Change a sign-in provider; omitted fields keep their value',
+    body: {
+      clientSecret: { kind: 'text', help: 'The client secret that the provider gave; it is never shown' },
+      name: { kind: 'text', help: 'On the button of the sign-in page' },
+      clientId: { kind: 'text', help: 'The client ID that the provider gave' },
+      roleClaim: {
+        kind: 'text',
+        help: 'The claim whose values give roles, a text or a list of texts; null when members keep the role that they have here',
+        nullable: true,
+      },
+      roles: {
+        kind: 'json',
+        help: 'Which value of the claim gives which role; of several, the first that fits counts',
+      },
+      defaultRole: {
+        kind: 'text',
+        help: 'The role without a mapped value, and of a new member without `roleClaim`; null refuses them',
+        choices: ['owner', 'admin', 'developer', 'support', 'approver', 'auditor'],
+        nullable: true,
+      },
+      domains: { kind: 'list', help: 'The domains of the email addresses that the provider may vouch for' },
+    },
+    gated: true,
+    dryRun: true,
+  },
+  deleteSignInProvider: {
+    method: 'DELETE',
+    path: '/v1/sign-in-providers/{id}',
+    summary: 'Delete a sign-in provider',
+    gated: true,
+    dryRun: true,
+  },
   listLicenses: {
     method: 'GET',
     path: '/v1/licenses',

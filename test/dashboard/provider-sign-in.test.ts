@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listMembers } from '../../projections/members.ts'
 import { addMember, removeMember } from '../../src/commands/members/members.ts'
-import { addProvider, changeProvider, removeProvider } from '../../src/commands/sign-in-providers.ts'
+import { changeProvider, removeProvider } from '../../src/commands/sign-in-providers.ts'
 import { changeSignInRule } from '../../src/commands/tenants.ts'
 import type { Role } from '../../src/domain/members/roles.ts'
 import type { ProviderSettings } from '../../src/domain/sign-in-providers/events.ts'
@@ -13,11 +13,11 @@ import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harne
 import { origin, uniqueId } from '../harness/ledger.ts'
 import {
   clientId,
-  clientSecret,
   openProvider,
   type ProviderBrowser,
   type TestProvider,
 } from '../harness/openid-provider.ts'
+import { addTestProvider, testSettings } from '../harness/sign-in-providers.ts'
 import { type Client, clientOf, type Seen } from './client.ts'
 import { makeMember } from './members.ts'
 
@@ -25,27 +25,9 @@ let api: TestApi
 let tenant: TestTenant
 let provider: TestProvider
 const base = 'http://localhost:8080'
-const settings: ProviderSettings = {
-  name: 'Acme Login',
-  clientId,
-  roleClaim: 'groups',
-  roles: [
-    { value: 'owners', role: 'owner' },
-    { value: 'developers', role: 'developer' },
-  ],
-  defaultRole: 'auditor',
-  domains: ['acme.example'],
-}
-
 const ofProvider = (id = 'login', of = tenant) => `/dashboard/sign-in/${of.tenantId}/${id}`
-const add = (of: TestTenant, issuer: string, more: Partial<ProviderSettings> = {}, providerId = 'login') =>
-  addProvider(
-    api.ledger.ports,
-    of.tenantId,
-    { providerId, issuer, clientSecret, settings: { ...settings, ...more } },
-    uniqueId('req'),
-    origin,
-  )
+const add = (of: TestTenant, issuer: string, providerId = 'login') =>
+  addTestProvider(api.ledger, of.tenantId, providerId, issuer)
 const change = (to: Partial<ProviderSettings>) =>
   changeProvider(api.ledger.ports, tenant.tenantId, 'login', to, uniqueId('req'), origin)
 
@@ -63,7 +45,7 @@ afterAll(async () => {
 let people = 0
 beforeEach(async () => {
   provider.tamper = undefined
-  await change(settings)
+  await change(testSettings)
   person({})
 })
 
@@ -313,7 +295,7 @@ describe('refused is', () => {
 
   test('the answer of one provider at the address of another', async () => {
     const other = await openProvider([`${base}${ofProvider('other')}/callback`])
-    await add(tenant, other.issuer, {}, 'other')
+    await add(tenant, other.issuer, 'other')
     const client = stranger()
     const answer = await answered(client)
     const elsewhere = new URL(answer.href.replace('/login/callback', '/other/callback'))
@@ -412,7 +394,7 @@ function unsigned(claims: object): string {
 
 describe('a provider that is not reachable', () => {
   test('gets a page with 503, and other ways of signing in work', async () => {
-    await add(tenant, 'http://localhost:1', {}, 'gone')
+    await add(tenant, 'http://localhost:1', 'gone')
     const seen = await stranger().get(ofProvider('gone'))
     expect(seen).toMatchObject({ status: 503, headers: { 'retry-after': '60' } })
     expect(seen.text).toContain('Acme Login cannot be reached')

@@ -102,8 +102,7 @@ async function interact(
   }
   const found = grantId === undefined ? undefined : await provider.Grant.find(grantId)
   const grant =
-    found ??
-    new provider.Grant({ accountId: session?.accountId ?? '', clientId: String(params.client_id) })
+    found ?? new provider.Grant({ accountId: session?.accountId ?? '', clientId: String(params.client_id) })
   grant.addOIDCScope('openid email')
   await provider.interactionFinished(req, res, { consent: { grantId: await grant.save() } })
 }

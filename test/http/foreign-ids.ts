@@ -11,6 +11,7 @@ export type Things = {
   testPurchase: string
   delivery: string
   endpoint: string
+  signInProvider: string
   replay: string
   sale: string
   ownCustomer: string
@@ -30,6 +31,9 @@ export const saleId = (which: Which, { sale }: Things) =>
 
 export const deliveryId = (which: Which, { delivery }: Things) =>
   which === 'owned' ? delivery : 'whd_00000000000000000000000000'
+
+export const providerId = (which: Which, { signInProvider }: Things) =>
+  which === 'owned' ? signInProvider : 'absent'
 
 export const endpointId = (which: Which, { endpoint }: Things) =>
   which === 'owned' ? endpoint : 'whe_00000000000000000000000000'

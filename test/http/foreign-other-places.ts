@@ -1,4 +1,4 @@
-import { deliveryId, endpointId, type Place, replayId, saleId } from './foreign-ids.ts'
+import { deliveryId, endpointId, type Place, providerId, replayId, saleId } from './foreign-ids.ts'
 
 /** Requests about everything else. */
 export const otherPlaces: readonly Place[] = [
@@ -167,6 +167,25 @@ export const otherPlaces: readonly Place[] = [
     'listing the deliveries to a webhook endpoint',
     200,
     (which, owned) => ({ method: 'GET', url: `/v1/webhook/deliveries?endpoint=${endpointId(which, owned)}` }),
+  ],
+  [
+    'reading a sign-in provider',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/sign-in-providers/${providerId(which, owned)}` }),
+  ],
+  [
+    'changing a sign-in provider',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/sign-in-providers/${providerId(which, owned)}`,
+      body: { name: 'Mine' },
+    }),
+  ],
+  [
+    'deleting a sign-in provider',
+    404,
+    (which, owned) => ({ method: 'DELETE', url: `/v1/sign-in-providers/${providerId(which, owned)}` }),
   ],
   [
     'reading a webhook endpoint',

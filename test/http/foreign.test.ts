@@ -12,6 +12,7 @@ import { addTestEndpoint, pointWebhook } from '../harness/dispatch.ts'
 import { pendingId } from '../harness/gate.ts'
 import { beginning, origin } from '../harness/ledger.ts'
 import { startNotary, type TestNotary } from '../harness/notary.ts'
+import { addTestProvider } from '../harness/sign-in-providers.ts'
 import { waitMs } from '../harness/time-limits.ts'
 import { parkedSale } from '../sales/shop.ts'
 import type { Things } from './foreign-ids.ts'
@@ -44,6 +45,7 @@ beforeAll(async () => {
     customer: await makeCustomer(ask, owner.token),
     testPurchase: await playPurchase(),
     endpoint: await otherEndpoint(),
+    signInProvider: await ownProvider(),
     replay: await runningReplay(),
     delivery: await pendingDelivery(license.id),
     sale: await parkedSale(api.ledger, owner.tenantId),
@@ -86,6 +88,10 @@ async function otherEndpoint(): Promise<string> {
   const url = 'https://public.example.com/hook'
   await pointWebhook(api.ledger, owner.tenantId, url)
   return (await addTestEndpoint(api.ledger, owner.tenantId, url)).endpointId
+}
+
+async function ownProvider(): Promise<string> {
+  return (await addTestProvider(api.ledger, owner.tenantId, 'owned-login')).providerId
 }
 
 async function runningReplay(): Promise<string> {
@@ -141,6 +147,7 @@ const everythingOwned = async () => {
     '/v1/webhook/deliveries',
     '/v1/webhook/replays',
     '/v1/webhook-endpoints',
+    '/v1/sign-in-providers',
     '/v1/sales',
   ]
   for (const url of urls) {
@@ -228,6 +235,8 @@ test('every route with a token and an id is tested here', async () => {
     'GET /v1/events',
     'GET /v1/webhook',
     'PUT /v1/webhook',
+    'GET /v1/sign-in-providers',
+    'POST /v1/sign-in-providers',
     'GET /v1/webhook-endpoints',
     'GET /v1/webhook/replays',
     'POST /v1/webhook-endpoints',

@@ -68,6 +68,8 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['GET', '/v1/refusals/days', 'licenses:read'],
   ['GET', '/v1/refusals/unknown-keys', 'licenses:read'],
   ['GET', '/v1/audit', 'licenses:read'],
+  ['GET', '/v1/sign-in-providers', 'integrations:read'],
+  ['GET', '/v1/sign-in-providers/absent', 'integrations:read'],
   ['GET', '/v1/webhook', 'integrations:read'],
   ['GET', '/v1/webhook-endpoints', 'integrations:read'],
   ['GET', '/v1/webhook-endpoints/first', 'integrations:read'],

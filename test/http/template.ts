@@ -11,6 +11,7 @@ export function templateOf(url: string): string {
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
     .replace(/(\/deliveries\/)whd_[^/]+/, '$1{id}')
     .replace(/(\/webhook-endpoints\/)[^/]+/, '$1{id}')
+    .replace(/(\/sign-in-providers\/)[^/]+/, '$1{id}')
     .replace(/(\/replays\/)whr_[^/]+/, '$1{id}')
     .replace(/(\/test-purchase\/)tp_[^/]+/, '$1{id}')
     .replace(/(\/sales\/)sal_[^/]+/, '$1{id}')

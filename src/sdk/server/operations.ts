@@ -6,9 +6,11 @@ export const operations = {
   activateDevice: 'POST /v1/licenses/activate idempotent',
   addCredit: 'POST /v1/licenses/{id}/credits idempotent',
   addCustomerCredit: 'POST /v1/customers/{id}/credits idempotent',
+  addSignInProvider: 'POST /v1/sign-in-providers gated',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   certifyRelay: 'POST /v1/licenses/{id}/relays idempotent',
+  changeSignInProvider: 'PATCH /v1/sign-in-providers/{id} gated',
   changeWebhookEndpoint: 'PATCH /v1/webhook-endpoints/{id} gated',
   commitHold: 'POST /v1/licenses/hold/commit safe',
   compareLicense: 'GET /v1/licenses/{id}/diff',
@@ -29,6 +31,7 @@ export const operations = {
   deactivateDevice: 'POST /v1/licenses/deactivate idempotent',
   deactivateDeviceOfLicense: 'POST /v1/licenses/{id}/deactivate-device idempotent',
   deleteKeyType: 'DELETE /v1/products/{productId}/key-types/{keyTypeId} gated',
+  deleteSignInProvider: 'DELETE /v1/sign-in-providers/{id} gated',
   deleteWebhookEndpoint: 'DELETE /v1/webhook-endpoints/{id} gated',
   disableTestMode: 'DELETE /v1/products/{productId}/test-mode',
   disconnectIntegration: 'DELETE /v1/integrations/{provider}',
@@ -49,6 +52,7 @@ export const operations = {
   getReceipt: 'GET /v1/licenses/{id}/receipt',
   getSale: 'GET /v1/sales/{id}',
   getSdkKey: 'GET /v1/sdk-key gated',
+  getSignInProvider: 'GET /v1/sign-in-providers/{id}',
   getStripeStatus: 'GET /v1/integrations/stripe/status',
   getTestPurchase: 'GET /v1/test-purchase/{id}',
   getUseReports: 'GET /v1/integrations/stripe/use-reports',
@@ -84,6 +88,7 @@ export const operations = {
   listReleases: 'GET /v1/products/{productId}/releases',
   listSales: 'GET /v1/sales paged',
   listSalesOfCustomer: 'GET /v1/customers/{id}/sales paged',
+  listSignInProviders: 'GET /v1/sign-in-providers',
   listTokens: 'GET /v1/tokens paged',
   listUnknownKeys: 'GET /v1/refusals/unknown-keys paged',
   listUnmatchedPayments: 'GET /v1/sales/unmatched paged',
@@ -150,8 +155,10 @@ export const operations = {
 export type DryRunId =
   | 'addCredit'
   | 'addCustomerCredit'
+  | 'addSignInProvider'
   | 'addWebhookEndpoint'
   | 'cancelWebhookReplay'
+  | 'changeSignInProvider'
   | 'changeWebhookEndpoint'
   | 'configureCreditPacks'
   | 'configureProductIntegration'
@@ -164,6 +171,7 @@ export type DryRunId =
   | 'createWebhookReplay'
   | 'deactivateDeviceOfLicense'
   | 'deleteKeyType'
+  | 'deleteSignInProvider'
   | 'deleteWebhookEndpoint'
   | 'disableTestMode'
   | 'disconnectIntegration'

@@ -1,4 +1,4 @@
-import { anyText, argument } from './field.ts'
+import { anyText, argument, secret } from './field.ts'
 import type { Commands } from './operation.ts'
 
 /** Of refused calls. */
@@ -61,6 +61,13 @@ export const reportCommands = {
   },
 } satisfies Partial<Commands>
 
+const providerWords = {
+  name: 'shown on the button of the sign-in page',
+  clientSecret: secret('the client secret'),
+  roles: 'an array of {value, role}; replaces all of them',
+  domains: 'comma-separated: the domains of email addresses that it may vouch for',
+} as const
+
 /** The portal, tokens, approvals and the workspace itself. */
 export const workspaceCommands = {
   getPortal: { words: 'portal show', summary: 'Show the settings of the customer portal' },
@@ -118,6 +125,27 @@ export const workspaceCommands = {
       name: 'shown on pages, in mails and in the portal',
       customersByAddress: "whether new licenses belong to the customer with their holder's address",
     },
+  },
+  listSignInProviders: {
+    words: 'sign-in list',
+    summary: 'List the providers that members sign in with',
+    columns: { PROVIDER: 'id', NAME: 'name', ISSUER: 'issuer', DOMAINS: 'domains' },
+  },
+  getSignInProvider: { words: 'sign-in show', summary: 'Show a sign-in provider' },
+  addSignInProvider: {
+    words: 'sign-in add',
+    summary: 'Add a provider of OpenID Connect that members sign in with',
+    options: { ...providerWords, id: argument('its id, part of the redirect URI') },
+  },
+  changeSignInProvider: {
+    words: 'sign-in update',
+    summary: 'Change a sign-in provider',
+    options: providerWords,
+  },
+  deleteSignInProvider: {
+    words: 'sign-in delete',
+    summary: 'Delete a sign-in provider',
+    question: 'Delete this provider and end its sessions?',
   },
   listAudit: {
     words: 'audit list',

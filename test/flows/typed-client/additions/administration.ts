@@ -1,4 +1,14 @@
-import { listAudit, listTokens, readInsights, revokeToken } from '../client/index.ts'
+import {
+  addSignInProvider,
+  changeSignInProvider,
+  deleteSignInProvider,
+  getSignInProvider,
+  listAudit,
+  listSignInProviders,
+  listTokens,
+  readInsights,
+  revokeToken,
+} from '../client/index.ts'
 import { approved, expect, rehearsed } from '../program.ts'
 
 const { OTHER_TOKEN_ID: id = '', NOW: now = '' } = process.env
@@ -26,3 +36,27 @@ const insights = await readInsights({
   query: { from: new Date(Date.parse(now) - 86_400_000).toISOString(), to: now },
 })
 expect('figures are read', insights.data, ({ from }) => from < now)
+
+const login = {
+  id: 'login',
+  issuer: 'https://public.example.com',
+  clientId: 'keyledger',
+  clientSecret: 'a secret',
+  name: 'Login',
+  domains: ['acme.example'],
+}
+await rehearsed((query) => addSignInProvider({ query, body: login }))
+const added = await approved((headers) => addSignInProvider({ headers, body: login }))
+expect('a sign-in provider is added', added, ({ provider }) =>
+  provider.redirectUri.endsWith('/login/callback'),
+)
+const at = { id: 'login' }
+const change = { name: 'Acme Login' }
+await rehearsed((query) => changeSignInProvider({ path: at, query, body: change }))
+await approved((headers) => changeSignInProvider({ path: at, headers, body: change }))
+const read = await getSignInProvider({ path: at })
+expect('it is changed', read.data, ({ provider }) => provider.name === 'Acme Login')
+const providers = await listSignInProviders()
+expect('it is listed', providers.data, ({ items }) => items.length === 1)
+await rehearsed((query) => deleteSignInProvider({ path: at, query }))
+await approved((headers) => deleteSignInProvider({ path: at, headers }))
