@@ -9,6 +9,6 @@ export const beginPath = (tenantId: string, providerId: string): string =>
 export const redirectPath = (tenantId: string, providerId: string): string =>
   `${beginPath(tenantId, providerId)}/callback`
 
-/** Where the provider itself says that a session has ended. */
+/** Where the servers of the provider say that a session has ended. It is no page of the dashboard. */
 export const backChannelPath = (tenantId: string, providerId: string): string =>
-  `/dashboard/sign-out/${tenantId}/${providerId}`
+  `/login/${tenantId}/${providerId}/logout`

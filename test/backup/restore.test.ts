@@ -150,6 +150,7 @@ test('every durable table is either included in backups or excluded', async () =
     'vault.kept_keys',
     'vault.master_key_check',
     'vault.member_credentials',
+    'vault.member_identities',
     'vault.member_links',
     'vault.member_passkeys',
     'vault.secrets',

@@ -470,7 +470,7 @@ describe('a logout token', () => {
       ...more,
     }
   }
-  const path = () => `/dashboard/sign-out/${tenant.tenantId}/login`
+  const path = () => `/login/${tenant.tenantId}/login/logout`
   const send = (token: string, url = path()) => stranger().postBare(url, { logout_token: token })
 
   test('of a person ends their sessions that began at the provider, once', async () => {
@@ -547,7 +547,7 @@ describe('a logout token', () => {
     const client = stranger()
     await signIn(client)
     const token = await provider.sign(claims({}))
-    const at = `/dashboard/sign-out/${other.tenantId}/login`
+    const at = `/login/${other.tenantId}/login/logout`
     expect((await send(token, at)).status).toBe(404)
     await add(other, provider.issuer)
     expect((await send(token, at)).status).toBe(200)

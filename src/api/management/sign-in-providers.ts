@@ -28,7 +28,7 @@ const providerOut = z
     }),
     backChannelLogoutUri: z.string().meta({
       description: 'The back-channel logout URI to register at a provider that has such logouts',
-      example: 'https://licenses.acme.example/dashboard/sign-out/acme/entra',
+      example: 'https://licenses.acme.example/login/acme/entra/logout',
     }),
     createdAt: momentOut,
     updatedAt: momentOut,
