@@ -554,3 +554,46 @@ describe('a logout token', () => {
     expect(await isIn(client)).toBe(true)
   })
 })
+
+describe('a member who signed in at the provider', () => {
+  const page = '/dashboard/settings/sign-in/new'
+
+  test('confirms who they are by signing in there again, and is asked no more for ten minutes', async () => {
+    person({ groups: ['owners'] })
+    // The clock of these tests is ahead of that of the provider.
+    provider.tamper = (claims) => ({
+      ...claims,
+      auth_time: Math.floor(api.ledger.clock.now().getTime() / 1000),
+    })
+    const client = stranger()
+    await signIn(client)
+    expect(await client.get(page)).toMatchObject({ status: 200 })
+    api.ledger.clock.advance(11 * 60_000)
+    expect(await client.get(page)).toMatchObject({ status: 303 })
+    const asked = await client.get(`/dashboard/confirm?return=${encodeURIComponent(page)}`)
+    const href = /href="([^"]*confirm=yes[^"]*)"/.exec(asked.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const begun = await client.get(href)
+    const query = new URL(begun.location ?? '').searchParams
+    expect([query.get('prompt'), query.get('max_age')]).toStrictEqual(['login', '0'])
+    const answer = await provider.browser().follow(begun.location ?? '')
+    expect(await bring(client, answer)).toMatchObject({ status: 303, location: page })
+    expect(await client.get(page)).toMatchObject({ status: 200 })
+  })
+
+  test.each<[string, TestProvider['tamper'], boolean]>([
+    ['an old sign-in there', (claims) => ({ ...claims, auth_time: 1000 }), false],
+    ['no time of it', ({ auth_time: _, ...claims }) => claims, false],
+    ['the sign-in of another person', undefined, true],
+  ])('does not confirm it with %s', async (_, tamper, isOther) => {
+    person({ groups: ['owners'] })
+    const client = stranger()
+    provider.tamper = ({ auth_time: __, ...claims }) => claims
+    await signIn(client)
+    expect(await client.get(page)).toMatchObject({ status: 303 })
+    if (isOther) person({ groups: ['owners'] })
+    provider.tamper = tamper
+    const answer = await answered(client, '?confirm=yes')
+    expect((await bring(client, answer)).status).toBe(401)
+    expect(await client.get(page)).toMatchObject({ status: 303 })
+  })
+})

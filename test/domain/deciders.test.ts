@@ -25,6 +25,7 @@ import { defaultKeyType } from '../../src/domain/products/key-type.ts'
 import { products } from '../../src/domain/products/product.ts'
 import { replays } from '../../src/domain/replays/replay.ts'
 import { sales } from '../../src/domain/sales/sale.ts'
+import { signInProviders } from '../../src/domain/sign-in-providers/provider.ts'
 import { signingKeys } from '../../src/domain/signing/signing.ts'
 import { subjects } from '../../src/domain/subjects/subject.ts'
 import { clientKeys } from '../../src/domain/tenants/client-keys.ts'
@@ -37,6 +38,7 @@ import { outcomeOf } from './given.ts'
 import { goldenData, goldenEvents } from './golden.ts'
 import { at, instanceCommands, later, nextEnd, terms } from './licenses/license-samples.ts'
 import { meterCommands } from './meters/meter-samples.ts'
+import { signInCommands } from './sign-in-providers/samples.ts'
 
 type Laws = {
   name: string
@@ -343,6 +345,7 @@ const all: Laws[] = [
     { type: 'ChangePortalSettings', ...goldenData('portal', 'PortalSettingsChanged') },
     { type: 'ChangePortalLogo', ...goldenData('portal', 'PortalLogoChanged') },
   ]),
+  lawsOf('sign-in providers', signInProviders, signInCommands),
   lawsOf('mails', mails, [{ type: 'ChangeMailSettings', ...goldenData('mail', 'MailSettingsChanged') }]),
   lawsOf('replays', replays, [
     { type: 'RequestReplay', ...goldenData('replay', 'ReplayRequested') },

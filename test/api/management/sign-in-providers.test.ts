@@ -1,0 +1,120 @@
+/**
+ * Guarantee: sign-in providers are changed only with an approval, and the client secret is in no answer, event or read model. The
+ * issuer has a public address.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findSignInProvider } from '../../../projections/sign-in-providers.ts'
+import { clientOf } from '../../../src/commands/sign-in-providers.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { askApproveRepeat } from '../../harness/gate.ts'
+
+let api: TestApi
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+})
+afterAll(() => api.close())
+
+const path = '/v1/sign-in-providers'
+const secret = 'the-client-secret-of-this-test'
+const body = {
+  id: 'entra',
+  issuer: 'https://public.example.com/tenant/v2.0',
+  clientId: 'keyledger',
+  clientSecret: secret,
+  name: 'Acme Entra',
+  domains: ['acme.example'],
+}
+const provider = {
+  id: 'entra',
+  issuer: body.issuer,
+  name: 'Acme Entra',
+  clientId: 'keyledger',
+  roleClaim: null,
+  roles: [],
+  defaultRole: null,
+  domains: ['acme.example'],
+  createdAt: expect.any(String),
+  updatedAt: expect.any(String),
+}
+
+const kept = async () => {
+  const found = await findSignInProvider(api.ledger.db, tenant.tenantId, 'entra')
+  return found && (await clientOf(api.ledger.ports, tenant.tenantId, found)).clientSecret
+}
+
+test('a provider is added, changed and deleted, and its secret is shown nowhere', async () => {
+  const of = {
+    ...provider,
+    redirectUri: `http://localhost:8080/dashboard/sign-in/${tenant.tenantId}/entra/callback`,
+    backChannelLogoutUri: `http://localhost:8080/login/${tenant.tenantId}/entra/logout`,
+  }
+  const added = await askApproveRepeat(api, tenant, 'POST', path, { body })
+  expect(added).toMatchObject({ status: 200, body: { provider: of } })
+  expect(await kept()).toBe(secret)
+  const change = {
+    roleClaim: 'groups',
+    roles: [{ value: 'admins', role: 'admin' }],
+    clientSecret: `${secret}-2`,
+  }
+  const changed = await askApproveRepeat(api, tenant, 'PATCH', `${path}/entra`, { body: change })
+  const { clientSecret: _, ...shown } = change
+  expect(changed).toMatchObject({ status: 200, body: { provider: { ...of, ...shown } } })
+  expect(await kept()).toBe(`${secret}-2`)
+  const { rows } = await api.ledger.db.query('select name from vault.secrets where name like $1', [
+    'sign-in-provider.%',
+  ])
+  expect(rows).toHaveLength(1)
+  const read = await api.ask('GET', `${path}/entra`, { token: tenant.token })
+  const listed = await api.ask('GET', path, { token: tenant.token })
+  const audited = await api.ask('GET', '/v1/audit', { token: tenant.token })
+  for (const { text } of [added, changed, read, listed, audited]) expect(text).not.toContain(secret)
+  const { rows: models } = await api.ledger.db.query(
+    'select to_jsonb(p)::text as row from sign_in_providers p',
+  )
+  expect(JSON.stringify(models)).not.toContain(secret)
+  const { entries } = await api.ledger.ports.ledger.readPage(undefined, 1000)
+  const events = JSON.stringify(entries, (_name, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
+  expect(events).toContain('SignInProviderSecretReplaced')
+  expect(events).not.toContain(secret)
+  expect(await askApproveRepeat(api, tenant, 'DELETE', `${path}/entra`)).toMatchObject({ status: 200 })
+  expect(await kept()).toBeUndefined()
+  expect(await api.ask('GET', `${path}/entra`, { token: tenant.token })).toMatchObject({ status: 404 })
+})
+
+test('an approval is needed even to try, and a token without danger gets none', async () => {
+  const token = await tenant.tokenWith('integrations:write')
+  expect(await api.ask('POST', path, { token, body })).toMatchObject({ status: 403 })
+  expect(await api.ask('POST', path, { token: tenant.token, body })).toMatchObject({ status: 202 })
+  expect(await api.ask('GET', path, { token: tenant.token })).toMatchObject({ body: { items: [] } })
+})
+
+test.each([
+  'http://public.example.com',
+  'https://127.0.0.1',
+  'https://localhost',
+  'https://169.254.169.254/latest',
+  'https://ada:secret@public.example.com',
+  'https://public.example.com/?a=b',
+  'https://public.example.com/#a',
+  'javascript:alert(1)',
+  'public.example.com',
+])('the issuer %s is refused', async (issuer) => {
+  const seen = await api.ask('POST', path, { token: tenant.token, body: { ...body, issuer } })
+  expect(seen.status).toBe(422)
+  expect(seen.headers['error-code']).toBe('sign_in_issuer_not_allowed')
+})
+
+test.each([
+  { domains: [] },
+  { domains: ['Acme.example'] },
+  { domains: ['localhost'] },
+  { roles: [{ value: 'a', role: 'king' }] },
+  { id: 'Entra!' },
+])('%j is invalid', async (wrong) => {
+  const seen = await api.ask('POST', path, { token: tenant.token, body: { ...body, ...wrong } })
+  expect(seen.status).toBe(400)
+})
