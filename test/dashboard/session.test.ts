@@ -262,6 +262,8 @@ describe('before a dangerous action', () => {
       '/dashboard/account/passkeys/new',
       '/dashboard/account/password',
       '/dashboard/integrations/:provider/secret',
+      '/dashboard/settings/sign-in/:id',
+      '/dashboard/settings/sign-in/new',
     ])
     expect(await client.get('/dashboard/account/password')).toMatchObject({
       status: 303,

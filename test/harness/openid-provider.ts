@@ -48,7 +48,11 @@ export async function openProvider(clients: readonly string[], port = 0): Promis
     tamper: undefined,
     sign,
     browser: () => browserAt(issuer),
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    async close() {
+      server.close()
+      // Browsers keep theirs open.
+      server.closeAllConnections()
+    },
   }
   const provider = new Provider(issuer, settings(test, key, clients))
   provider.use(async (context, next) => {

@@ -12,7 +12,10 @@ const EmailDomain = z
   )
 
 /** A value of the claim, and the role that it gives. */
-const MappedRole = z.strictObject({ value: text(200), role: Role })
+const MappedRole = z.strictObject({
+  value: text(200).meta({ description: 'A value of the claim', example: 'licensing-admins' }),
+  role: Role.meta({ description: 'The role that it gives', example: 'admin' }),
+})
 
 /** What a workspace says of a provider, besides its issuer. */
 export const ProviderSettings = z.strictObject({

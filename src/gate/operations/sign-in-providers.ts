@@ -4,7 +4,7 @@ import { addProvider, changeProvider, removeProvider } from '../../commands/sign
 import { Refusal } from '../../domain/refusal.ts'
 import { ProviderSettings } from '../../domain/sign-in-providers/events.ts'
 import { maxProviders, type SignInProvider } from '../../domain/sign-in-providers/provider.ts'
-import { isStorable, Slug, SlugInPath } from '../../domain/values.ts'
+import { Slug, SlugInPath, text } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
 import { type Detail, gatedOperation } from '../operation.ts'
 
@@ -37,12 +37,10 @@ export const settingFields = {
   }),
 }
 
-const clientSecret = z
-  .string()
-  .min(1)
-  .max(4096)
-  .refine(isStorable, 'must be well-formed text without NUL')
-  .meta({ description: 'The client secret that the provider gave; it is never shown', example: 'q8Zr…' })
+const clientSecret = text(4096).meta({
+  description: 'The client secret that the provider gave; it is never shown',
+  example: 'q8Zr…',
+})
 
 const params = z.strictObject({
   id: SlugInPath.meta({ description: 'The id of the sign-in provider', example: 'entra' }),
@@ -54,7 +52,7 @@ const added = z
       description: 'The id of the sign-in provider, part of its redirect URI',
       example: 'entra',
     }),
-    issuer: z.string().min(1).max(2048).meta({
+    issuer: text(2048).meta({
       description: 'The issuer, exactly as the provider writes it; it never changes',
       example: 'https://acme.okta.example',
     }),
