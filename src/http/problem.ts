@@ -200,6 +200,12 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   customer_exists: [409, 'this customer already exists'],
   customer_not_found: [404, 'customer not found'],
   customer_erased: [409, 'the person behind this customer was erased; create another customer'],
+  customer_merged: [409, 'one of the customers was merged into another; use that one, or undo the merge'],
+  customer_has_meters: [
+    409,
+    'the licenses of this customer share meters; merge the other customer into this one, or remove the meters',
+  ],
+  customer_merged_with_itself: [422, 'into must name another customer'],
   name_too_common: [422, 'more people match this name than can be compared; send more of it'],
   sdk_key_lost: [409, 'the SDK key can no longer be shown; rotate it'],
   webhook_target_not_https: [422, 'url must begin with https://'],

@@ -143,6 +143,7 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return noticed(license, command)
     case 'LinkCustomer':
     case 'UnlinkCustomer':
+    case 'FollowMerge':
       return decideOnLink(license, command)
     case 'FollowSale':
       return followed(license, command)

@@ -25,6 +25,7 @@ const { at: _, ...own } = terms
 const issued = {
   ...own,
   linkedBy: null,
+  mergedFrom: null,
   startsWith: null,
   graceSeconds: null,
   noticedEnd: null,
