@@ -28,7 +28,7 @@ test(`${rounds} rings of three customers`, async () => {
   const rings: string[][] = []
   for (let round = 0; round < rounds; round++) {
     const ring = ['a', 'b', 'c'].map(async (name) => {
-      const { body } = await insistent.send('POST', '/v1/customers', { email: `${name}${round}@example.com` })
+      const { body } = await vendor.send('POST', '/v1/customers', { email: `${name}${round}@example.com` })
       return Customer.parse(body).customer.id
     })
     rings.push(await Promise.all(ring))
