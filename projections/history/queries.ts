@@ -179,7 +179,7 @@ export async function listLicenseIdsAt(
          and ($3::bigint is null or h.position <= $3) and ($4::timestamptz is null or h.moment <= $4)
        order by h.revision desc limit 1
      ) linked
-     where l.tenant_id = $1 and (l.customer_id = $2 or l.merged_from = $2)
+     where l.tenant_id = $1 and (l.customer_id = $2 or l.former_customers @> array[$2])
        and linked.customer_id = $2 and linked.type <> 'CustomerUnlinked'
      order by l.created_at desc, l.license_id desc`,
     [tenantId, customerId, ...parametersOf(cut)],

@@ -12,7 +12,7 @@ const rounds = 12
 
 const Customers = z.object({
   items: z.array(
-    z.object({ id: z.string(), licenseIds: z.array(z.string()), mergedInto: z.string().nullable() }),
+    z.object({ id: z.string(), licenseIds: z.array(z.string()), mergedInto: z.string().optional() }),
   ),
 })
 const Customer = z.object({ customer: z.object({ id: z.string() }) })
@@ -61,12 +61,12 @@ test(`${rounds} rings of three customers`, async () => {
   await expect
     .poll(async () => {
       const customers = await read()
-      return [...customers.values()].filter((one) => one.mergedInto !== null && one.licenseIds.length > 0)
+      return [...customers.values()].filter((one) => one.mergedInto !== undefined && one.licenseIds.length > 0)
     })
     .toStrictEqual([])
   const customers = await read()
   for (const ring of rings) {
-    const standing = ring.filter((id) => customers.get(id)?.mergedInto === null)
+    const standing = ring.filter((id) => customers.get(id)?.mergedInto === undefined)
     expect(standing.length).toBeGreaterThanOrEqual(1)
     expect(standing.length).toBeLessThan(ring.length)
     const licenses = ring.flatMap((id) => customers.get(id)?.licenseIds ?? [])

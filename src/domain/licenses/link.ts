@@ -12,6 +12,8 @@ export type Linked = {
   linkedBy: 'address' | 'person' | null
   /** The customer that it belongs to but for merges, which moved it to the one that this customer was merged into; null where none did. */
   mergedFrom: string | null
+  /** The customers that it belonged to before, each once; null while there are none. */
+  formerCustomers: readonly string[] | null
 }
 
 export type LinkCommand =
@@ -69,11 +71,15 @@ function decideOnMerge(license: Linked, { from, customerId, at }: FollowMerge): 
 
 /** Never refuses: what is recorded has happened. */
 export function evolveLink(
+  { customerId, formerCustomers: before }: Linked,
   event: Extract<LicenseEvent, { type: 'CustomerLinked' | 'CustomerUnlinked' }>,
 ): Linked {
-  if (event.type === 'CustomerUnlinked') return { customerId: null, linkedBy: 'person', mergedFrom: null }
+  const former = new Set([...(before ?? []), ...(customerId === null ? [] : [customerId])])
+  const formerCustomers = former.size === 0 ? null : [...former]
+  if (event.type === 'CustomerUnlinked')
+    return { customerId: null, linkedBy: 'person', mergedFrom: null, formerCustomers }
   const { mergedFrom = null } = event.data
-  return { ...linkIn(event.data), mergedFrom }
+  return { ...linkIn(event.data), mergedFrom, formerCustomers }
 }
 
 /** As {@link Linked}, of a license as it was issued. */
@@ -81,4 +87,5 @@ export const linkIn = ({ customerId, byAddress }: Owned): Linked => ({
   customerId,
   linkedBy: customerId === null ? null : byAddress ? 'address' : 'person',
   mergedFrom: null,
+  formerCustomers: null,
 })

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { followMerges } from '../../../src/reactions/merges.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { askApproveRepeat } from '../../harness/gate.ts'
+import { beginning } from '../../harness/ledger.ts'
 import { makeCustomer, makeProduct } from '../../http/samples.ts'
 
 let api: TestApi
@@ -17,6 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 beforeEach(async () => {
+  api.ledger.clock.set(beginning)
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor')
 })
@@ -34,7 +36,7 @@ const minted = async (fields: object) =>
 const customerOf = async (id: string) =>
   (await asks(Licensed, 'GET', `/v1/licenses/${id}`)).license.customerId
 const Customer = z.object({
-  customer: z.object({ licenseIds: z.array(z.string()), mergedInto: z.string().nullable() }),
+  customer: z.object({ licenseIds: z.array(z.string()), mergedInto: z.string().optional() }),
 })
 const customer = async (id: string) => (await asks(Customer, 'GET', `/v1/customers/${id}`)).customer
 const merge = async (id: string, into: string) =>
@@ -58,9 +60,9 @@ test('the licenses move, and back', async () => {
   expect(await merge(one, two)).toStrictEqual({ licenseIds: [], mergedInto: two })
   expect(await merge(one, two)).toStrictEqual({ licenseIds: [], mergedInto: two })
   expect((await customer(two)).licenseIds).toStrictEqual([byAddress.id, chosen.id])
-  expect(await unmerge(one)).toStrictEqual({ licenseIds: [byAddress.id, chosen.id], mergedInto: null })
-  expect(await unmerge(one)).toStrictEqual({ licenseIds: [byAddress.id, chosen.id], mergedInto: null })
-  expect(await customer(two)).toStrictEqual({ licenseIds: [], mergedInto: null })
+  expect(await unmerge(one)).toStrictEqual({ licenseIds: [byAddress.id, chosen.id] })
+  expect(await unmerge(one)).toStrictEqual({ licenseIds: [byAddress.id, chosen.id] })
+  expect(await customer(two)).toStrictEqual({ licenseIds: [] })
 })
 
 test('a license that a merged customer gets later moves too, and back', async () => {
@@ -101,6 +103,20 @@ test('what a person decided meanwhile stays', async () => {
   expect(await customerOf(left.id)).toBe(one)
 })
 
+test('a past state lists the licenses that the customer had then, also those that have moved or were unlinked', async () => {
+  const [one, two] = [await make('one@x.com'), await make('two@x.com')]
+  const [moved, unlinked] = [await minted({ customerId: one }), await minted({ customerId: one })]
+  const then = beginning
+  api.ledger.clock.set('2031-01-01T00:00:00.000Z')
+  await asks(Customer, 'POST', `/v1/customers/${one}/unlink-license`, { licenseId: unlinked.id })
+  await merge(one, two)
+  const past = async (id: string) =>
+    (await asks(Customer, 'GET', `/v1/customers/${id}?asOf=${then}`)).customer.licenseIds
+  expect(await past(one)).toStrictEqual([unlinked.id, moved.id])
+  expect(await past(two)).toStrictEqual([])
+  expect(await customer(two)).toStrictEqual({ licenseIds: [moved.id] })
+})
+
 test('refusals say what to do, and change nothing', async () => {
   const [one, two, three] = [await make('one@x.com'), await make('two@x.com'), await make('three@x.com')]
   const refused = async (id: string, into: string) => {
@@ -120,7 +136,7 @@ test('refusals say what to do, and change nothing', async () => {
   const foreign = await makeCustomer(api.ask, other.token, { email: 'far@example.com' })
   expect(await refused(two, foreign)).toStrictEqual([404, 'customer not found'])
   expect(await refused(foreign, two)).toStrictEqual([404, 'customer not found'])
-  expect(await customer(two)).toMatchObject({ mergedInto: null })
+  expect((await customer(two)).mergedInto).toBeUndefined()
 })
 
 test('erasing the customer that stays erases those that were merged into it, also by way of others', async () => {

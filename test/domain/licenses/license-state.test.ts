@@ -26,6 +26,7 @@ const issued = {
   ...own,
   linkedBy: null,
   mergedFrom: null,
+  formerCustomers: null,
   startsWith: null,
   graceSeconds: null,
   noticedEnd: null,

@@ -61,10 +61,8 @@ export const customerOut = z
       .array(overrideOut)
       .meta({ description: 'What their licenses have or lack besides what their key types grant' }),
     meters: MetersOfCustomer.optional().meta({ description: `${metersText}. Absent without any` }),
-    mergedInto: z.string().nullable().meta({
-      description:
-        'The id of the customer that this one was merged into, to whom its licenses move; null if it was not merged',
-      example: null,
+    mergedInto: z.string().optional().meta({
+      description: 'The id of the customer that this one was merged into. Absent unless it was merged',
     }),
     createdAt: momentOut,
     erasedAt: momentOut.nullable().meta({
@@ -160,7 +158,7 @@ export function customerView(
     licenseIds,
     entitlementOverrides: overrides,
     ...(customer.meters.length > 0 && { meters: [...customer.meters] }),
-    mergedInto: customer.mergedInto ?? null,
+    ...(customer.mergedInto !== undefined && { mergedInto: customer.mergedInto }),
     createdAt: customer.createdAt,
     erasedAt: customer.erasedAt,
   }
