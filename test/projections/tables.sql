@@ -182,6 +182,7 @@ create table licenses (
   customer_id text,
   linked_by text,
   merged_from text,
+  former_customers text[],
   source text not null,
   sale_id text,
   test boolean not null,
@@ -195,6 +196,7 @@ create table licenses (
 create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
 create index licenses_of_subject on licenses (tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null;
 create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc) where customer_id is not null;
+create index licenses_of_former_customers on licenses using gin (former_customers) where former_customers is not null;
 create index licenses_moved on licenses (merged_from) where merged_from is not null;
 create index licenses_with_withdrawn_files on licenses (tenant_id, product_id, withdrawn_until) where withdrawn_until is not null;
 create index licenses_with_floating_seats on licenses (tenant_id, product_id) where floating is not null;
