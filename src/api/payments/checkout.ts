@@ -30,7 +30,9 @@ const backUrl = z
 const checkoutIn = z
   .object({
     product_id: text(63),
-    key_type_id: text(63).optional().meta({ description: 'The key type to issue a license of' }),
+    key_type_id: text(63)
+      .optional()
+      .meta({ description: 'The key type to issue a license of; required without `pack_id`' }),
     pack_id: SoldId.optional().meta({
       description: 'Instead of a key type: the Stripe price that is mapped as a credit pack of the product',
       example: 'price_500_minutes',
