@@ -135,14 +135,15 @@ describe('a checkout of a pack', () => {
     ])
   })
 
-  test('without a license adds to the newest of the buyer that has the meter', async () => {
+  test('without a license adds to the newest of the buyer that has the meter, once for any number of notifications at a time', async () => {
     await sellPacks()
     const { id } = await make()
     await make('none')
     await make('pro', email, 'editor')
     expect(await buy()).toMatchObject({ status: 200 })
     expect(asked()).not.toHaveProperty('metadata[license_id]')
-    await send(paid())
+    const event = paid()
+    await Promise.all(Array.from({ length: 4 }, () => send(event)))
     expect(await creditsOf(id)).toMatchObject([{ left: '500' }])
   })
 
