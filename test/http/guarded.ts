@@ -61,6 +61,8 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['POST', '/v1/customers/link-licenses', 'customers:write'],
   ['GET', '/v1/customers/cus_absent', 'customers:read'],
   ['POST', '/v1/customers/cus_absent/link-license', 'customers:write', { licenseId: 'lic_absent' }],
+  ['POST', '/v1/customers/cus_absent/merge', 'customers:write', { into: 'cus_other' }],
+  ['POST', '/v1/customers/cus_absent/unmerge', 'customers:write'],
   ['PATCH', '/v1/customers/cus_absent/entitlements', 'customers:write', { overrides: [] }],
   ['GET', '/v1/usage', 'usage:read'],
   ['GET', '/v1/licenses/lic_absent/refusals', 'licenses:read'],

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type CustomerEntry, findCustomer, listCustomers } from '../../../projections/customers.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { countLicensesToLink } from '../../../projections/licenses/to-link.ts'
+import { listMergedInto } from '../../../projections/merges.ts'
 import { listSales } from '../../../projections/sales/queries.ts'
 import { openOverrides } from '../../commands/customers/overrides.ts'
 import { metersOfCustomers } from '../../commands/meters/owners.ts'
@@ -21,6 +22,7 @@ import { SeatQuery, seatUseOf } from '../seat-use/seat-use.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { type CustomerRequest, customerOf } from './choose.ts'
 import { customerLinkPages } from './links-route.ts'
+import { customerMergePages } from './merge-route.ts'
 import { customerMeterPages } from './meters-route.ts'
 import { overridePages } from './overrides-route.ts'
 import { customerForms } from './person-route.ts'
@@ -46,6 +48,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
   onePage(app, context)
   customerForms(app, context)
   customerLinkPages(app, context)
+  customerMergePages(app, context)
   overridePages(app, context)
   customerMeterPages(app, context)
 }
@@ -145,7 +148,7 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
       const { person, ...entry } = await customerOf(ports, request)
       const mayChange = may(role, 'change_licenses')
       const { customerId, subjectId } = entry.customer
-      const [found, bought, seatUse, meteredUse] = await Promise.all([
+      const [found, bought, merged, seatUse, meteredUse] = await Promise.all([
         Promise.all(
           entry.licenseIds
             .slice(0, maxOfCustomer)
@@ -157,6 +160,7 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
           { customer: { customerId, subjectId } },
           { after: undefined, limit: maxSummed },
         ),
+        listMergedInto(ports.db, tenantId, customerId),
         seatUseOf(ports, { tenantId, customerId }, SeatQuery.parse(request.query)),
         standingUseOf(ports, metersOfCustomers, { tenantId, customerId }, MeterQuery.parse(request.query)),
       ])
@@ -181,6 +185,7 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
             seatUse,
             meteredUse: { ...meteredUse, mayChange },
             sales,
+            merged,
             moreSales: bought.items.length > maxSales,
             // Of more than that, a sum would not be one.
             paid: bought.next === undefined ? paidByCurrency(bought.items) : [],

@@ -1,4 +1,4 @@
-import type { CustomerEntry } from '../../../projections/customers.ts'
+import type { CustomerEntry, PresentCustomer } from '../../../projections/customers.ts'
 import { mostLinked } from '../../commands/customers/link-by-address.ts'
 import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
 import { entitlementsWritten } from '../../domain/products/written-values.ts'
@@ -31,6 +31,7 @@ import { meteredUsePart, type ShownMeters } from '../metered-use/part.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
 import type { ShownSeatUse } from '../seat-use/seat-use.ts'
 import { seatUsePart } from '../seat-use/view.ts'
+import { mergedFacts, mergePart } from './merge-view.ts'
 
 type Customers = {
   customers: readonly (CustomerEntry & { person: Person })[]
@@ -53,7 +54,7 @@ export function customersView(view: View, page: Customers): Html {
   const rows = customers.map(({ customer, licenseIds, person }): Content[] => [
     html`<span
       ><a href=${`/dashboard/customers/${customer.customerId}`}>${person.email ?? customer.customerId}</a
-      ><span class="sub">${person.name ?? ''}</span></span
+      ><span class="sub">${person.name ?? ''}</span>${customer.mergedInto !== undefined && badge('plain', 'merged')}</span
     >`,
     licenseIds.length,
     ago(customer.createdAt, view.now),
@@ -138,6 +139,8 @@ type OneCustomer = CustomerEntry & {
   moreSales: boolean
   /** What was paid in all, by currency. */
   paid: readonly Paid[]
+  /** The customers that were merged into this one. */
+  merged: readonly PresentCustomer[]
   mayChange: boolean
 }
 
@@ -154,6 +157,7 @@ export function customerView(
     sales,
     moreSales,
     paid,
+    merged,
     mayChange,
   }: OneCustomer,
 ): Html {
@@ -166,6 +170,7 @@ export function customerView(
       ${facts([
         ['Name', person.name ?? 'not set'],
         ['Created', dayOf(customer.createdAt)],
+        ...mergedFacts(customer, merged),
         paid.length > 0 && ['Paid', sentenceList(paid.map(paidWords))],
         ...Object.entries(customer.metadata),
       ])}
@@ -178,6 +183,7 @@ export function customerView(
       hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
     )}
     ${mayChange && html`<p class="after">${to(`${own}/links`, 'Link or unlink licenses')}</p>`}
+    ${mayChange && customer.erasedAt === null && mergePart(view.token, customer)}
     ${seatUsePart(own, seatUse)} ${meteredUsePart(own, meteredUse, { customer: customer.customerId })}
     ${section(
       'Sales',

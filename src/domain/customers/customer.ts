@@ -24,6 +24,8 @@ export type Customer =
       meters: readonly MeterTerms[]
       /** When each meter was first there, also of those that are no longer: what was counted under one stays when it comes back. */
       metersSince: Readonly<Record<string, string>>
+      /** The customer that stands for this one; absent for one that stands for itself. */
+      mergedInto?: string
       createdAt: string
       erasedAt: string | null
     }
@@ -52,36 +54,47 @@ export type CustomerCommand =
     }
   | { type: 'ReplaceMeters'; meters: readonly MeterTerms[]; at: string }
   | { type: 'ReplaceOverrides'; overrides: readonly EntitlementOverride[]; at: string }
+  | { type: 'MergeCustomer'; into: string; at: string }
+  | { type: 'UnmergeCustomer'; at: string }
   | { type: 'EraseCustomer'; at: string }
 
 export const absentCustomer: Customer = { status: 'absent' }
 
 /**
  * Returning no events means that the request was already true.
- * @throws Refusal `customer_exists`, `customer_not_found`, `customer_erased`, `override_values_differ`
+ * @throws Refusal `customer_exists`, `customer_not_found`, `customer_erased`, `customer_has_meters`, `customer_merged`,
+ *   `override_values_differ`
  */
 export function decideCustomer(customer: Customer, command: CustomerCommand): CustomerEvent[] {
   switch (command.type) {
     case 'CreateCustomer': {
       if (customer.status !== 'absent') throw new Refusal('customer_exists')
       const { type: _, meters, ...data } = command
-      return [{ type: 'CustomerCreated', data }, ...metersReplaced([], meters, data.at)]
+      return [{ type: 'CustomerCreated', data }, ...metersReplaced({ meters: [] }, meters, data.at)]
     }
     case 'ChangeCustomer': {
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
       if (customer.erasedAt !== null) throw new Refusal('customer_erased')
       const { type: _, meters, ...data } = command
-      return [{ type: 'CustomerChanged', data }, ...metersReplaced(customer.meters, meters, data.at)]
+      return [{ type: 'CustomerChanged', data }, ...metersReplaced(customer, meters, data.at)]
     }
     case 'ReplaceMeters':
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
-      return metersReplaced(customer.meters, command.meters, command.at)
+      return metersReplaced(customer, command.meters, command.at)
     case 'ReplaceOverrides': {
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
       const { overrides, at } = command
       requireOneValueEach(overrides)
       if (sameJson(overrides, customer.overrides)) return []
+      if (customer.mergedInto !== undefined) throw new Refusal('customer_merged')
       return [{ type: 'EntitlementOverridesReplaced', data: { overrides: [...overrides], at } }]
+    }
+    case 'MergeCustomer':
+      return merged(customer, command)
+    case 'UnmergeCustomer': {
+      if (customer.status === 'absent') throw new Refusal('customer_not_found')
+      const { mergedInto: into } = customer
+      return into === undefined ? [] : [{ type: 'CustomerUnmerged', data: { into, at: command.at } }]
     }
     case 'EraseCustomer':
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
@@ -89,14 +102,29 @@ export function decideCustomer(customer: Customer, command: CustomerCommand): Cu
   }
 }
 
-const metersReplaced = (
-  before: readonly MeterTerms[],
+/** What the licenses of a merged customer share would be used by none of them. */
+function merged(
+  customer: Customer,
+  { into, at }: Extract<CustomerCommand, { type: 'MergeCustomer' }>,
+): CustomerEvent[] {
+  if (customer.status === 'absent') throw new Refusal('customer_not_found')
+  if (customer.mergedInto === into) return []
+  if (customer.mergedInto !== undefined) throw new Refusal('customer_merged')
+  if (customer.erasedAt !== null) throw new Refusal('customer_erased')
+  if (customer.meters.length > 0) throw new Refusal('customer_has_meters')
+  return [{ type: 'CustomerMerged', data: { into, at } }]
+}
+
+/** @throws Refusal `customer_merged` */
+function metersReplaced(
+  before: { meters: readonly MeterTerms[]; mergedInto?: string },
   meters: readonly MeterTerms[] | undefined,
   at: string,
-): CustomerEvent[] =>
-  meters === undefined || sameJson(meters, before)
-    ? []
-    : [{ type: 'CustomerMetersReplaced', data: { meters: [...meters], at } }]
+): CustomerEvent[] {
+  if (meters === undefined || sameJson(meters, before.meters)) return []
+  if (before.mergedInto !== undefined) throw new Refusal('customer_merged')
+  return [{ type: 'CustomerMetersReplaced', data: { meters: [...meters], at } }]
+}
 
 /** Never refuses: what is recorded has happened. */
 export function evolveCustomer(customer: Customer, event: CustomerEvent): Customer {
@@ -120,6 +148,13 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
       const { meters, at } = event.data
       const now = Object.fromEntries(meters.map(({ meter }) => [meter, at]))
       return { ...customer, meters, metersSince: { ...now, ...customer.metersSince } }
+    }
+    case 'CustomerMerged':
+      return customer.status === 'absent' ? customer : { ...customer, mergedInto: event.data.into }
+    case 'CustomerUnmerged': {
+      if (customer.status === 'absent') return customer
+      const { mergedInto: _, ...unmerged } = customer
+      return unmerged
     }
     case 'CustomerErased': {
       if (customer.status === 'absent') return customer
