@@ -27,13 +27,15 @@ test('a member signs in and out with a browser', async () => {
   await page.goto('/dashboard/licenses')
   await page.getByRole('link', { name: 'Sign in with Acme Login' }).click()
   await page.waitForURL('**/dashboard/licenses')
-  await page.getByRole('heading', { name: 'Licenses' }).waitFor()
+  await page.getByRole('heading', { name: 'Licenses', exact: true }).waitFor()
   await page.getByRole('button', { name: 'Sign out' }).click()
   // The provider asks whether to sign out there, too.
   await page.waitForURL(`${provider.issuer}/session/end**`)
   await page.goto('/dashboard/licenses')
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  expect(problems).toStrictEqual([])
+  await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
+  // The page of the provider asks another site for a font.
+  const own = problems.filter((problem) => !problem.includes('ERR_NAME_NOT_RESOLVED'))
+  expect(own).toStrictEqual([])
   await close()
 })
 

@@ -84,6 +84,11 @@ function settings(test: TestProvider, key: JWK, callbacks: readonly string[]) {
     cookies: { keys: ['of the tests'] },
     claims: { openid: ['sub', 'groups', 'sid', 'auth_time'], email: ['email', 'email_verified'] },
     features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
+    // The default one calls no address of this machine.
+    fetch(url: string | URL | Request, options: RequestInit & { dispatcher?: unknown } = {}) {
+      const { dispatcher: _, ...others } = options
+      return fetch(url, others)
+    },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/login/${uid}` },
     findAccount: (_: unknown, accountId: string) => ({
       accountId,
