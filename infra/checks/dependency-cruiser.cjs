@@ -41,6 +41,12 @@ module.exports = {
       { path: '^src/tracing/start' },
     ),
     only(
+      'only-access-knows-openid-connect',
+      'Everybody else asks its port who a person is.',
+      { path: '^(src|projections)/', pathNot: '^src/access/' },
+      { path: '^node_modules/(openid-client|jose)/' },
+    ),
+    only(
       'only-payments-know-the-providers',
       'Each provider has one folder, and everybody else speaks of payments.',
       { path: '^(src|projections)/', pathNot: '^src/payments/' },

@@ -29,12 +29,3 @@ export async function linkIdentity(
 export async function deleteIdentity(db: Pool, identity: string): Promise<void> {
   await db.query('delete from vault.member_identities where identity = $1', [identity])
 }
-
-/** The issuers that a member signs in at. */
-export async function issuersOf(db: Pool, memberId: string): Promise<string[]> {
-  const { rows } = await db.query<{ issuer: string }>(
-    'select issuer from vault.member_identities where member_id = $1 order by linked_at, issuer',
-    [memberId],
-  )
-  return rows.map(({ issuer }) => issuer)
-}

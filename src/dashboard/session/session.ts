@@ -20,7 +20,6 @@ const AtProvider = z.object({
   identity: z.string(),
   sidHash: z.string().optional(),
 })
-export type AtProvider = z.infer<typeof AtProvider>
 
 /** The signed-in member of a session. */
 const SessionMember = z.object({
