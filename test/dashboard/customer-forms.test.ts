@@ -54,7 +54,7 @@ test('licenses are linked and unlinked', async () => {
   await client.get(`${own}/links`)
   const absent = await client.post(`${own}/link`, { licenseId: 'lic_00000000000000000000000000' })
   expect(absent.status).toBe(422)
-  expect(wordsOf(absent)).toContain('There is no license with this ID.')
+  expect(wordsOf(absent)).toContain('No license matches.')
   for (let sent = 0; sent < 2; sent++)
     expect((await client.post(`${own}/link`, { licenseId })).status).toBe(303)
   expect(await customerOf(own)).toMatchObject({ licenseIds: [licenseId] })
@@ -63,6 +63,43 @@ test('licenses are linked and unlinked', async () => {
   for (let sent = 0; sent < 2; sent++)
     expect((await client.post(`${own}/unlink`, { licenseId })).status).toBe(303)
   expect(await customerOf(own)).toMatchObject({ licenseIds: [] })
+})
+
+test('a license is picked by a part of what it is known by, and its key is never shown again', async () => {
+  const own = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
+  const free = async (name: string) => {
+    const email = `${name}@babbage.example`
+    const { id: licenseId, licenseKey } = await mint(api.ask, tenant.token, 'editor', { email, name })
+    const { body } = await api.ask('GET', `/v1/licenses/${licenseId}`, { token: tenant.token })
+    const { customerId } = (body as { license: { customerId: string } }).license
+    return { licenseId, licenseKey, email, linked: `/dashboard/customers/${customerId}` }
+  }
+  const [charles, georgiana] = [await free('charles'), await free('georgiana')]
+  const link = (fields: Record<string, string>) => client.post(`${own}/link`, fields)
+  await client.get(`${own}/links`)
+  const taken = await link({ licenseId: 'babbage' })
+  expect(taken.status).toBe(422)
+  expect(wordsOf(taken)).toContain('All licenses that match belong to customers.')
+  for (const { licenseId, linked } of [charles, georgiana])
+    expect((await client.post(`${linked}/unlink`, { licenseId })).status).toBe(303)
+  const several = await link({ licenseId: 'babbage' })
+  expect(several.status).toBe(422)
+  expect(wordsOf(several)).toContain('Several licenses match. Choose one.')
+  expect(wordsOf(several)).toContain('editor, charles@babbage.example')
+  const offered = fieldsOf(several)
+  // A choice counts only for the text that it was offered for.
+  const other = await link({ ...offered, licenseId: 'nobody', licenseIdChoice: charles.licenseId })
+  expect(wordsOf(other)).toContain('No license matches.')
+  expect((await link({ ...offered, licenseIdChoice: charles.licenseId })).status).toBe(303)
+  expect((await link({ licenseId: georgiana.licenseKey })).status).toBe(303)
+  expect(await customerOf(own)).toMatchObject({ licenseIds: [georgiana.licenseId, charles.licenseId] })
+  const mistyped = await link({ licenseId: `${georgiana.licenseKey.slice(0, -3)}0-0` })
+  expect(mistyped.status).toBe(422)
+  expect(mistyped.text).not.toContain(georgiana.licenseKey.slice(0, -8))
+  const elsewhere = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
+  const refused = await client.post(`${elsewhere}/link`, { licenseId: georgiana.licenseKey })
+  expect(wordsOf(refused)).toContain('This license belongs to another customer.')
+  expect(refused.text).not.toContain(georgiana.licenseKey)
 })
 
 test('customers of addresses are switched off and on, and licenses without one are linked', async () => {
