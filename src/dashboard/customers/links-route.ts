@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { findLicense } from '../../../projections/licenses/queries.ts'
+import { findLicenses } from '../../../projections/licenses/queries.ts'
 import { linkLicense, unlinkLicense } from '../../commands/customers/customers.ts'
 import { linkByAddress } from '../../commands/customers/link-by-address.ts'
 import { isId } from '../../credentials/id.ts'
@@ -37,9 +37,7 @@ export function customerLinkPages(app: FastifyInstance, { ports, show }: PageCon
   const page = async (request: CustomerRequest, reply: FastifyReply, form: FilledForm) => {
     const { customer, licenseIds } = await customerOf(ports, request)
     const { tenantId } = principalOf(request)
-    const ids = licenseIds.slice(0, maxShown)
-    const found = await Promise.all(ids.map((id) => findLicense(ports.db, tenantId, id)))
-    const entries = found.filter((entry) => entry !== undefined)
+    const entries = await findLicenses(ports.db, tenantId, licenseIds.slice(0, maxShown))
     const licenses = await shownLicenses(ports, tenantId, entries)
     return show(reply, {
       title: 'Linked licenses',
