@@ -91,6 +91,7 @@ export type RefusalCode =
   | 'customer_exists'
   | 'customer_not_found'
   | 'customer_erased'
+  | 'too_many_notes'
   | 'name_too_common'
   | 'override_values_differ'
   | 'license_of_another_customer'

@@ -200,6 +200,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   customer_exists: [409, 'this customer already exists'],
   customer_not_found: [404, 'customer not found'],
   customer_erased: [409, 'the person behind this customer was erased; create another customer'],
+  too_many_notes: [409, 'this customer has 200 notes; remove one first'],
   name_too_common: [422, 'more people match this name than can be compared; send more of it'],
   sdk_key_lost: [409, 'the SDK key can no longer be shown; rotate it'],
   webhook_target_not_https: [422, 'url must begin with https://'],

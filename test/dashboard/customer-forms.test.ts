@@ -193,10 +193,33 @@ test('an override has a value if it grants, and rows that contradict each other 
   expect(await customerOf(own)).toMatchObject({ entitlementOverrides: overrides })
 })
 
+test('notes are added once for a form that is sent twice, shown with their author, and removed', async () => {
+  const own = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
+  const form = fieldsOf(await client.get(own))
+  const long = await client.post(`${own}/notes`, { ...form, text: 'a'.repeat(2001) })
+  expect(long.status).toBe(422)
+  expect(wordsOf(long)).toContain('Enter at most 2,000 characters')
+  const right = { ...fieldsOf(long), text: 'Pays by invoice.\r\nCalls on <b>Mondays</b>.' }
+  for (let sent = 0; sent < 2; sent++)
+    expect(await client.post(`${own}/notes`, right)).toMatchObject({ status: 303, location: own })
+  const shown = await client.get(own)
+  expect(shown.text.split('Calls on &lt;b')).toHaveLength(2)
+  expect(wordsOf(shown)).toMatch(/support-\w+-member@example\.com, just now/)
+  const auditor = clientOf(api.app)
+  await auditor.signIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
+  const read = await auditor.get(`${own}/notes`)
+  expect(wordsOf(read)).toContain('Pays by invoice.')
+  expect(read.text).not.toContain('Remove note')
+  const { noteId = '' } = fieldsOf(shown)
+  for (let sent = 0; sent < 2; sent++)
+    expect((await client.post(`${own}/notes/remove`, { noteId })).status).toBe(303)
+  expect(wordsOf(await client.get(own))).toContain('No notes.')
+})
+
 test("another workspace's customer gets the response of an unknown one", async () => {
   const other = await makeTenant(api.ledger)
   const foreign = await makeCustomer(api.ask, other.token)
   await client.get('/dashboard/account')
-  for (const path of ['edit', 'link', 'unlink', 'entitlements'])
+  for (const path of ['edit', 'link', 'unlink', 'entitlements', 'notes', 'notes/remove'])
     expect((await client.post(`/dashboard/customers/${foreign}/${path}`)).status).toBe(404)
 })

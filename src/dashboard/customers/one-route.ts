@@ -17,6 +17,7 @@ import type { PageContext } from '../page-context.ts'
 import { SeatQuery, seatUseOf } from '../seat-use/seat-use.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { type CustomerRequest, customerOf } from './choose.ts'
+import { shownNotes } from './notes-route.ts'
 import { customerView, type OneCustomer } from './one-view.ts'
 
 /** The page shows at most this many licenses of a customer, */
@@ -36,7 +37,8 @@ export function onePage(app: FastifyInstance, { ports, show }: PageContext): voi
       const { role } = principalOf(request)
       const { person, ...entry } = await customerOf(ports, request)
       const mayChange = may(role, 'change_licenses')
-      const [own, sold, used] = await Promise.all([
+      const [noted, own, sold, used] = await Promise.all([
+        shownNotes(ports, entry.customer, { mayChange, limit: newest.limit }),
         ownOf(ports, entry),
         salesOf(ports, entry),
         useOf(ports, entry, request),
@@ -47,6 +49,7 @@ export function onePage(app: FastifyInstance, { ports, show }: PageContext): voi
         content: (view) =>
           customerView(view, {
             ...entry,
+            noted,
             ...own,
             ...sold,
             seatUse: used.seatUse,

@@ -21,12 +21,14 @@ import { refusalsTable } from '../refusals/view.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
 import type { ShownSeatUse } from '../seat-use/seat-use.ts'
 import { seatUsePart } from '../seat-use/view.ts'
+import { newestNotes, type ShownNotes } from './notes-view.ts'
 
 /** The newest ones, and whether there are others. */
 type Newest<Shown> = { items: readonly Shown[]; more: boolean }
 
 export type OneCustomer = CustomerEntry & {
   person: Person
+  noted: { notes: ShownNotes; more: boolean }
   overrides: readonly ExplainedOverride[]
   licenses: readonly ShownLicense[]
   /** How many licenses are not shown. */
@@ -61,6 +63,7 @@ export function customerView(view: View, one: OneCustomer): Html {
         ...Object.entries(customer.metadata),
       ])}
     </div>
+    ${newestNotes(view, one.noted.notes, one.noted.more)}
     ${section(
       'Licenses',
       licenses.length === 0

@@ -12,6 +12,7 @@ import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { customerLinkPages } from './links-route.ts'
 import { customerMeterPages } from './meters-route.ts'
+import { notePages } from './notes-route.ts'
 import { onePage } from './one-route.ts'
 import { overridePages } from './overrides-route.ts'
 import { customerForms } from './person-route.ts'
@@ -33,6 +34,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
   customerForms(app, context)
   customerLinkPages(app, context)
   overridePages(app, context)
+  notePages(app, context)
   customerMeterPages(app, context)
 }
 

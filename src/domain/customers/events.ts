@@ -37,7 +37,22 @@ export const CustomerEvent = z.discriminatedUnion('type', [
     type: z.literal('CustomerMetersReplaced'),
     data: z.strictObject({ meters: MetersOfCustomer, at: Moment }),
   }),
-  /** The person was erased. The customer's overrides stay, without their reasons, and their licenses and meters. */
+  /** What a person wrote about the customer, sealed under the key of the customer's person. Who it was says the metadata. */
+  z.object({
+    type: z.literal('CustomerNoteAdded'),
+    data: z.strictObject({
+      noteId: z.string().min(1),
+      tenantId: Slug,
+      subjectId: z.string().min(1),
+      text: Sealed,
+      at: Moment,
+    }),
+  }),
+  z.object({
+    type: z.literal('CustomerNoteRemoved'),
+    data: z.strictObject({ noteId: z.string().min(1), at: Moment }),
+  }),
+  /** The person was erased. The customer's overrides stay, without their reasons, and their licenses and meters; not their notes. */
   z.object({ type: z.literal('CustomerErased'), data: z.strictObject({ at: Moment }) }),
 ])
 export type CustomerEvent = z.infer<typeof CustomerEvent>

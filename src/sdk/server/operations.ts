@@ -6,6 +6,7 @@ export const operations = {
   activateDevice: 'POST /v1/licenses/activate idempotent',
   addCredit: 'POST /v1/licenses/{id}/credits idempotent',
   addCustomerCredit: 'POST /v1/customers/{id}/credits idempotent',
+  addCustomerNote: 'POST /v1/customers/{id}/notes idempotent',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   certifyRelay: 'POST /v1/licenses/{id}/relays idempotent',
@@ -64,6 +65,7 @@ export const operations = {
   listAudit: 'GET /v1/audit paged',
   listCustomerMeterLines: 'GET /v1/customers/{id}/meters/{meter}/uses paged',
   listCustomerMeters: 'GET /v1/customers/{id}/meters',
+  listCustomerNotes: 'GET /v1/customers/{id}/notes paged',
   listCustomers: 'GET /v1/customers paged',
   listDeliveries: 'GET /v1/webhook/deliveries paged',
   listEvents: 'GET /v1/events',
@@ -108,6 +110,7 @@ export const operations = {
   releaseLicenseFile: 'POST /v1/licenses/{id}/files/release idempotent',
   releaseRelay: 'POST /v1/licenses/{id}/relays/release idempotent',
   remintLicense: 'POST /v1/licenses/{id}/remint idempotent',
+  removeCustomerNote: 'DELETE /v1/customers/{id}/notes/{noteId}',
   removePortalLogo: 'DELETE /v1/portal/logo',
   replaceEntitlementOverrides: 'PATCH /v1/customers/{id}/entitlements',
   replaySale: 'POST /v1/sales/{id}/replay idempotent',
@@ -150,6 +153,7 @@ export const operations = {
 export type DryRunId =
   | 'addCredit'
   | 'addCustomerCredit'
+  | 'addCustomerNote'
   | 'addWebhookEndpoint'
   | 'cancelWebhookReplay'
   | 'changeWebhookEndpoint'
@@ -181,6 +185,7 @@ export type DryRunId =
   | 'redeliver'
   | 'reinstateLicense'
   | 'remintLicense'
+  | 'removeCustomerNote'
   | 'removePortalLogo'
   | 'replaceEntitlementOverrides'
   | 'replaySale'

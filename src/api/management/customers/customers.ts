@@ -24,6 +24,7 @@ import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { listCustomersSought } from '../../../search/people.ts'
 import { answerPage } from '../page.ts'
+import { noteRoutes } from './notes.ts'
 import { ofCustomerRoutes } from './of-customer.ts'
 import {
   customerChange,
@@ -49,6 +50,7 @@ export function customerRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'newId'
   linkByAddressRoute(app, ports)
   ofCustomerRoutes(app, ports, cursors)
   entitlementsRoute(app, ports)
+  noteRoutes(app, ports, cursors)
   eraseRoute(app, ports)
 }
 
