@@ -74,13 +74,13 @@ test('a license is picked by a part of what it is known by, and its key is never
     const { customerId } = (body as { license: { customerId: string } }).license
     return { licenseId, licenseKey, email, linked: `/dashboard/customers/${customerId}` }
   }
-  const [charles, georgiana] = [await free('charles'), await free('georgiana')]
+  const [charles, henry] = [await free('charles'), await free('henry')]
   const link = (fields: Record<string, string>) => client.post(`${own}/link`, fields)
   await client.get(`${own}/links`)
   const taken = await link({ licenseId: 'babbage' })
   expect(taken.status).toBe(422)
   expect(wordsOf(taken)).toContain('All licenses that match belong to customers.')
-  for (const { licenseId, linked } of [charles, georgiana])
+  for (const { licenseId, linked } of [charles, henry])
     expect((await client.post(`${linked}/unlink`, { licenseId })).status).toBe(303)
   const several = await link({ licenseId: 'babbage' })
   expect(several.status).toBe(422)
@@ -91,15 +91,15 @@ test('a license is picked by a part of what it is known by, and its key is never
   const other = await link({ ...offered, licenseId: 'nobody', licenseIdChoice: charles.licenseId })
   expect(wordsOf(other)).toContain('No license matches.')
   expect((await link({ ...offered, licenseIdChoice: charles.licenseId })).status).toBe(303)
-  expect((await link({ licenseId: georgiana.licenseKey })).status).toBe(303)
-  expect(await customerOf(own)).toMatchObject({ licenseIds: [georgiana.licenseId, charles.licenseId] })
-  const mistyped = await link({ licenseId: `${georgiana.licenseKey.slice(0, -3)}0-0` })
+  expect((await link({ licenseId: henry.licenseKey })).status).toBe(303)
+  expect(await customerOf(own)).toMatchObject({ licenseIds: [henry.licenseId, charles.licenseId] })
+  const mistyped = await link({ licenseId: `${henry.licenseKey.slice(0, -3)}0-0` })
   expect(mistyped.status).toBe(422)
-  expect(mistyped.text).not.toContain(georgiana.licenseKey.slice(0, -8))
+  expect(mistyped.text).not.toContain(henry.licenseKey.slice(0, -8))
   const elsewhere = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
-  const refused = await client.post(`${elsewhere}/link`, { licenseId: georgiana.licenseKey })
+  const refused = await client.post(`${elsewhere}/link`, { licenseId: henry.licenseKey })
   expect(wordsOf(refused)).toContain('This license belongs to another customer.')
-  expect(refused.text).not.toContain(georgiana.licenseKey)
+  expect(refused.text).not.toContain(henry.licenseKey)
 })
 
 test('customers of addresses are switched off and on, and licenses without one are linked', async () => {

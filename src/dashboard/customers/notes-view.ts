@@ -18,7 +18,7 @@ export type ShownNotes = {
 }
 
 /** The notes about a customer, each with a button that removes it, and the form that adds one. */
-export function notesPart(view: View, { customerId, notes, nameOf, add }: ShownNotes): Html {
+function notesPart(view: View, { customerId, notes, nameOf, add }: ShownNotes): Html {
   const path = `/dashboard/customers/${customerId}/notes`
   const one = ({ noteId, text, actor, at }: Note): Html => html`<li class="note">
     <p class="lines">${text ?? 'erased'}</p>

@@ -16,9 +16,13 @@ import { requireCustomerId } from './schemas.ts'
 
 const noteText = 'Moved to the annual plan by phone on 3 March.'
 
+const noteId = z
+  .string()
+  .meta({ description: 'The id of the note', example: 'nte_06f5w3k8hx7vq2m4n9t1r0s5zc' })
+
 const noteOut = z
   .object({
-    id: z.string().meta({ description: 'The id of the note', example: 'nte_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    id: noteId,
     text: z.string().nullable().meta({
       description: 'What was written; null once the person it was about has been erased',
       example: noteText,
@@ -141,7 +145,7 @@ function removeRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now'>): void 
         summary: 'Remove a note about a customer; repeating it changes nothing',
         description:
           'The log keeps that there was a note, and its text encrypted until the person is erased.',
-        params: z.strictObject({ id: z.string(), noteId: z.string() }),
+        params: z.strictObject({ id: z.string(), noteId }),
         response: {
           200: answer(
             'The note is not there',
