@@ -15,6 +15,7 @@ const documents = defineDocuments(evolvedBy(customers), {
     createdAt: 'timestamptz not null',
   },
   computed: {
+    mergedInto: ['text', ({ mergedInto }) => mergedInto ?? null],
     // What a validate needs of a customer, beside the state so that it need not be taken apart; null for none.
     overrides: [
       'jsonb',
@@ -33,6 +34,7 @@ const documents = defineDocuments(evolvedBy(customers), {
     customers_by_age: '(tenant_id, created_at desc, customer_id desc)',
     customers_erased: "(tenant_id, created_at desc, customer_id desc) where state->>'erasedAt' is not null",
     customers_of_subject: '(tenant_id, subject_id)',
+    customers_merged: '(merged_into) where merged_into is not null',
   },
 })
 
@@ -65,7 +67,7 @@ export async function findCustomer(
 }
 
 /**
- * The oldest customer of each person, and whether the tenant wants licenses to belong to them.
+ * The oldest customer of each person, rather one that is not merged, and whether the tenant wants licenses to belong to them.
  * @returns for those people who have one, the customer's id
  */
 export async function findCustomersByAddress(
@@ -81,7 +83,7 @@ export async function findCustomersByAddress(
            left join (
              select distinct on (subject_id) subject_id, customer_id from customers
              where tenant_id = $1 and subject_id = any($2) and state->>'erasedAt' is null
-             order by subject_id, created_at, customer_id
+             order by subject_id, merged_into is not null, created_at, customer_id
            ) c on true
            where t.tenant_id = $1`,
     values: [tenantId, subjectIds],

@@ -173,11 +173,14 @@ export async function listLicenseIdsAt(
 ): Promise<string[]> {
   const { rows } = await db.query<{ license_id: string }>(
     `select l.license_id from licenses l
-     where l.tenant_id = $1 and l.customer_id = $2 and exists (
-       select from license_history h
-       where h.license_id = l.license_id and h.slot is null and h.data->>'customerId' = $2
+     cross join lateral (
+       select h.type, h.data->>'customerId' as customer_id from license_history h
+       where h.license_id = l.license_id and h.slot is null and h.data->>'customerId' is not null
          and ($3::bigint is null or h.position <= $3) and ($4::timestamptz is null or h.moment <= $4)
-     )
+       order by h.revision desc limit 1
+     ) linked
+     where l.tenant_id = $1 and (l.customer_id = $2 or l.former_customers @> array[$2])
+       and linked.customer_id = $2 and linked.type <> 'CustomerUnlinked'
      order by l.created_at desc, l.license_id desc`,
     [tenantId, customerId, ...parametersOf(cut)],
   )

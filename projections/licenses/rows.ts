@@ -99,6 +99,9 @@ export const licenses = defineTable<LicenseFields>(
     name: 'text',
     customerId: 'text',
     linkedBy: 'text',
+    // The customer that it belongs to but for merges.
+    mergedFrom: 'text',
+    formerCustomers: 'text[]',
     source: 'text not null',
     saleId: 'text',
     test: 'boolean not null',
@@ -119,6 +122,8 @@ export const licenses = defineTable<LicenseFields>(
       licenses_of_subject:
         '(tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null',
       licenses_of_customer: '(customer_id, created_at desc, license_id desc) where customer_id is not null',
+      licenses_of_former_customers: 'using gin (former_customers) where former_customers is not null',
+      licenses_moved: '(merged_from) where merged_from is not null',
       licenses_with_withdrawn_files: withdrawingLicenses,
       licenses_with_floating_seats: '(tenant_id, product_id) where floating is not null',
       licenses_to_link: `(tenant_id, created_at, license_id) where ${isToLink}`,

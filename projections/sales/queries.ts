@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { Provider } from '../../src/domain/integrations/provider.ts'
 import type { KnownSale } from '../../src/domain/sales/sale.ts'
+import { mergedInto } from '../merges.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 import { needsHolder } from './holders.ts'
 
@@ -37,15 +38,16 @@ export type SaleFilter = {
   provider?: Provider | undefined
   productId?: string | undefined
   licenseId?: string | undefined
-  /** The sales of the customer's licenses, and those to the same person. */
+  /** The sales of the customer's licenses, and those to the same person, also of the customers that were merged into this one. */
   customer?: { customerId: string; subjectId: string } | undefined
   /** `holder`: only sales whose license has no known holder. */
   needs?: 'holder' | undefined
 }
 
-const ofCustomer = `and (s.subject_id = $10 or s.license_ids && array(
-  select license_id from licenses where tenant_id = $1 and customer_id = $9
-))`
+const ofCustomer = `and (
+  s.subject_id = any(array_prepend($10, array(${mergedInto('subject_id', '$1', '$9')})))
+  or s.license_ids && array(select license_id from licenses where tenant_id = $1 and customer_id = $9)
+)`
 
 /** Newest first; ties by id, descending. */
 export async function listSales(

@@ -14,6 +14,7 @@ import { resumeErasures } from '../reactions/erasures.ts'
 import { recordExpiries } from '../reactions/expiries.ts'
 import { noticeExpiries } from '../reactions/expiring.ts'
 import { destroyLeftKeys, settleKeptKeys } from '../reactions/kept-keys.ts'
+import { followMerges } from '../reactions/merges.ts'
 import { closeMeterPeriods, tellOfMeters } from '../reactions/meters.ts'
 import { indexPeople } from '../reactions/people-index.ts'
 import { runPollers } from '../reactions/poller.ts'
@@ -67,6 +68,7 @@ export function startProcesses(
     recordSeatEnds(ports, { onFailure: logged('license.seat_end_not_recorded', 'license') }),
     sendUseReports(ports, logged('meter.not_reported', 'meter')),
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
+    followMerges(ports, logged('customer.license_not_moved', 'license')),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),
     ...confirmationProcesses(ports, {

@@ -1026,6 +1026,19 @@ export const operations = {
     summary: "Link licenses without a customer to the customers with their holders' email addresses",
     dryRun: true,
   },
+  mergeCustomer: {
+    method: 'POST',
+    path: '/v1/customers/{id}/merge',
+    summary: 'Merge a customer into another one; repeating it changes nothing',
+    body: { into: { kind: 'text', help: 'The id of the customer that stays', required: true } },
+    dryRun: true,
+  },
+  unmergeCustomer: {
+    method: 'POST',
+    path: '/v1/customers/{id}/unmerge',
+    summary: 'Undo the merge of a customer; repeating it changes nothing',
+    dryRun: true,
+  },
   listLicensesOfCustomer: {
     method: 'GET',
     path: '/v1/customers/{id}/licenses',

@@ -27,7 +27,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseRevoked':
       return withReason('Revoked', event.data)
     case 'CustomerLinked':
-      return `Linked to the customer ${event.data.customerId}${event.data.byAddress ? ' with its email address' : ''}`
+      return linkWords(event.data)
     case 'CustomerUnlinked':
       return `Unlinked from the customer ${event.data.customerId}`
     case 'LicenseRenewed':
@@ -213,3 +213,15 @@ export const quoted = (name: string): string => `“${name}”`
 
 /** `2026-11-21 09:30:00 UTC` */
 export const momentWords = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
+
+function linkWords({
+  customerId,
+  byAddress,
+  mergedFrom,
+  unmerged,
+}: Extract<LicenseEvent, { type: 'CustomerLinked' }>['data']): string {
+  if (mergedFrom !== undefined)
+    return `Moved to the customer ${customerId}, into whom ${mergedFrom} was merged`
+  if (unmerged) return `Moved back to the customer ${customerId}, whose merge was undone`
+  return `Linked to the customer ${customerId}${byAddress ? ' with its email address' : ''}`
+}

@@ -86,7 +86,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     'a key type without a duration has no term that could start at the first activation; send duration too, or startsAt issue',
   ],
   quantity_not_allowed: [422, 'this key type is not sold in multiples; omit quantity'],
-  quantity_too_large: [422, "quantity is greater than the key type's maxQuantity; choose a smaller one"],
+  quantity_too_large: [
+    422,
+    "quantity is greater than the key type's maxQuantity, or than a meter can hold; choose a smaller one",
+  ],
   expiry_in_the_past: [422, 'expiresAt must be in the future'],
   license_exists: [409, 'this license already exists'],
   license_without_address: [409, 'the license has no email address to send the key to; set its email'],
@@ -201,6 +204,12 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   customer_not_found: [404, 'customer not found'],
   customer_erased: [409, 'the person behind this customer was erased; create another customer'],
   too_many_notes: [409, 'this customer has 200 notes; remove one first'],
+  customer_merged: [409, 'one of the customers was merged into another; use that one, or undo the merge'],
+  customer_has_meters: [
+    409,
+    'the licenses of this customer share meters; merge the other customer into this one, or remove the meters',
+  ],
+  customer_merged_with_itself: [422, 'into must name another customer'],
   name_too_common: [422, 'more people match this name than can be compared; send more of it'],
   sdk_key_lost: [409, 'the SDK key can no longer be shown; rotate it'],
   webhook_target_not_https: [422, 'url must begin with https://'],
@@ -240,6 +249,15 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   mapping_key_type_not_found: [422, 'the mapping names a key type that the product does not have'],
   mapping_price_not_found: [422, 'the mapping names a price that Stripe does not have or has archived'],
   key_type_without_price: [422, 'the key type has no Stripe price; map one and verify it'],
+  pack_not_found: [404, 'pack not found'],
+  pack_without_price: [
+    422,
+    'the pack is not the id of an active Stripe price that is paid once; map one as a credit pack',
+  ],
+  no_license_for_credit: [
+    422,
+    "no active license of the product has the pack's meter; name one in license_id, or send its customer_email; test mode takes only test licenses",
+  ],
   platform_key_missing: [
     422,
     'Stripe is not set up on this installation; ask its operator to set KEYLEDGER_STRIPE_SECRET_KEY',

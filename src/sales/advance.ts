@@ -56,9 +56,9 @@ export type AdvancePorts = Ports<
 export type ReceivedOutcome =
   /** The only answer that holds the raw key. */
   | { outcome: 'issued'; saleId: string; license: IssuedLicense; licenseKey: string }
-  /** The sale has its license already. */
+  /** The sale has what it sold already. */
   | { outcome: 'duplicate' }
-  /** A renewal, refund, dispute or end, also for a sale that is not known yet. */
+  /** Credits were added; or a renewal, refund, dispute or end, also for a sale that is not known yet. */
   | { outcome: 'recorded' }
   /** Paid and kept, but it is not known what to issue. */
   | { outcome: 'parked'; reason: ParkedReason; detail: string }
@@ -77,7 +77,8 @@ export async function advanceToOutcome(
 ): Promise<ReceivedOutcome> {
   const { sale, issued } = await advanceSale(ports, loaded, origin, isNew)
   if (issued) return { outcome: 'issued', saleId: sale.saleId, ...issued }
-  if (!sale.parked) return { outcome: 'duplicate' }
+  // A sale that was received a moment ago and issued nothing has added credits.
+  if (!sale.parked) return { outcome: isNew ? 'recorded' : 'duplicate' }
   // Facts that were kept under its other links need not wait until it is licensed.
   const facts = await bindLinks(ports, sale, origin)
   if (facts.length > 0) await changeSale(ports, sale, origin, () => ({ type: 'RecordFacts', facts }))

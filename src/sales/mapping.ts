@@ -1,6 +1,7 @@
 import { findIntegration, listPricedProducts } from '../../projections/integrations.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { findTenant } from '../../projections/tenants.ts'
+import { type CreditBuyer, creditFor } from '../commands/meters/credited-license.ts'
 import type { Origin } from '../commands/origin.ts'
 import { changeSale } from '../commands/sales.ts'
 import type { CreditPack } from '../domain/integrations/credit-packs.ts'
@@ -17,7 +18,6 @@ import { isItem, itemsOf, type Resolution, type SaleItem } from '../domain/sales
 import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
-import { type CreditBuyer, creditFor } from './credits.ts'
 
 /** @param buyer whose license a bought credit is for */
 type Bought = { tenantId: string; provider: Provider; buyer: CreditBuyer } & Pick<

@@ -134,6 +134,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       'new-customer': '/dashboard/new-customer',
       'edit-customer': `/dashboard/customers/${customerId}/edit`,
       links: `/dashboard/customers/${customerId}/links`,
+      merge: `/dashboard/customers/${customerId}/merge`,
       overrides: `/dashboard/customers/${customerId}/entitlements`,
       products: '/dashboard/products',
       product: '/dashboard/products/acme-editor',

@@ -47,6 +47,30 @@ test('a new customer is created once for a form that is sent twice, and changed'
   expect(await customerOf(location)).toMatchObject({ email: 'countess@example.com', name: null })
 })
 
+test('two customers are merged, and the merge is undone', async () => {
+  const create = async (email: string) =>
+    `/dashboard/customers/${await makeCustomer(api.ask, tenant.token, { email })}`
+  const [one, two] = [await create('twin@example.com'), await create('staying@example.com')]
+  const idIn = (path: string) => path.slice('/dashboard/customers/'.length)
+  const { id } = await mint(api.ask, tenant.token, 'editor', { customerId: idIn(one) })
+  expect((await client.get(one)).text).toContain(`href="${one}/merge"`)
+  expect(wordsOf(await client.get(`${one}/merge`))).toContain('has 1 license')
+  const itself = await client.post(`${one}/merge`, { customerId: idIn(one) })
+  expect(wordsOf(itself)).toContain('This is the customer itself.')
+  const nobody = await client.post(`${one}/merge`, { customerId: 'nobody@example.com' })
+  expect(nobody.status).toBe(422)
+  const merged = await client.post(`${one}/merge`, { customerId: 'staying@example.com' })
+  expect(merged).toMatchObject({ status: 303, location: two })
+  expect((await client.get(two)).text).toContain(id)
+  expect((await client.get(two)).text).toContain(`href="${one}"`)
+  const page = await client.get(one)
+  expect(wordsOf(page)).toContain('Merged into')
+  expect(page.text).not.toContain(`href="${one}/merge"`)
+  expect(await client.post(`${one}/unmerge`, fieldsOf(page))).toMatchObject({ status: 303, location: one })
+  expect(await customerOf(one)).not.toHaveProperty('mergedInto')
+  expect(await customerOf(one)).toMatchObject({ licenseIds: [id] })
+})
+
 test('licenses are linked and unlinked', async () => {
   const own = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
   const other = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`

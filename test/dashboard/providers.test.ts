@@ -30,7 +30,7 @@ beforeEach(async () => {
   member = await clientAs('developer')
 })
 
-async function clientAs(role: 'developer' | 'auditor'): Promise<Client> {
+async function clientAs(role: 'owner' | 'developer' | 'auditor'): Promise<Client> {
   const client = clientOf(api.app, `192.0.2.${++visits}`)
   await client.signIn(await makeMember(api.ledger, tenant.tenantId, role))
   return client
@@ -264,6 +264,24 @@ describe('credits', () => {
     ])
     expect(await member.post(path('paddle', '/unmap'), { item: 'pri_pack' })).toMatchObject({ status: 303 })
     expect(await shown('paddle')).not.toContain('2.5 minutes')
+  })
+
+  test('that Stripe sells are listed where their product is sold', async () => {
+    member = await clientAs('owner')
+    const selling = async (productId: string) =>
+      wordsOf((await member.get(`/dashboard/products/${productId}/selling`)).text)
+    await makeProduct(api.ask, tenant.token, 'renderer', { keyTypes: [{ name: 'Pro', meters }] })
+    expect(await selling('renderer')).toContain('None yet. A pack is a price of Stripe')
+    api.standIns.stripe.keys.add('rk_live_of_packs')
+    await connect('stripe', { apiKey: 'rk_live_of_packs' })
+    const missing = async () => wordsOf((await member.get('/dashboard/integrations')).text)
+    expect(await missing()).toContain('No key type has a price')
+    await member.get(path('stripe'))
+    const sold = await member.post(path('stripe', '/credit-pack'), { ...pack, pack: 'price_pack' })
+    expect(sold).toMatchObject({ status: 303 })
+    expect(await selling('renderer')).toMatch(/price_pack 500 minutes, for 365 days/)
+    expect(await missing()).not.toContain('No key type has a price')
+    expect(await selling('editor')).not.toContain('Credit packs')
   })
 
   test.each([

@@ -77,6 +77,8 @@ export const statuses: Record<string, number[]> = {
   'GET /v1/customers/{id}': [200, 400, 401, 403, 404],
   'POST /v1/customers/{id}/link-license': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/customers/{id}/unlink-license': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/customers/{id}/merge': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/customers/{id}/unmerge': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/customers/link-licenses': [200, 400, 401, 403, 409, 422],
   'PATCH /v1/customers/{id}': [200, 400, 401, 403, 404, 409],
   'GET /v1/customers/{id}/licenses': [200, 400, 401, 403, 404],

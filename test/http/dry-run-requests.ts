@@ -26,6 +26,7 @@ export type Shelf = {
     | 'kept'
     | 'license'
     | 'linked'
+    | 'merged'
     | 'metered'
     | 'replay'
     | 'revoked'
@@ -67,6 +68,8 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   const customer = await makeCustomer(api.ask, token)
   const noted = await post(`/v1/customers/${customer}/notes`, { text: 'Calls on Mondays.' })
   await post(`/v1/customers/${customer}/link-license`, { licenseId: linked })
+  const merged = await makeCustomer(api.ask, token, { email: 'twice@example.com' })
+  await post(`/v1/customers/${merged}/merge`, { into: customer })
   await post(`/v1/licenses/${suspended}/suspend`, {})
   const rows = { productId: 'editor', licenses: [{ licenseKey: 'OLD-4711-XKCD-2049' }] }
   const { results } = Import.parse((await post('/v1/licenses/import', rows)).body)
@@ -85,6 +88,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
     sdkKey: await sdkKeyOf(api.ledger, tenantId),
     ids: {
       customer,
+      merged,
       note: Note.parse(noted.body).note.id,
       delivery: await deliveryOf(api.ledger, shop, license),
       ...(await usedMeters(api, token)),
@@ -219,6 +223,8 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   ],
   'POST /v1/customers': ['/v1/customers', { email: 'new@example.com' }],
   'POST /v1/customers/link-licenses': ['/v1/customers/link-licenses'],
+  'POST /v1/customers/{id}/merge': [`/v1/customers/${ids.customer}/merge`, { into: ids.sharer }],
+  'POST /v1/customers/{id}/unmerge': [`/v1/customers/${ids.merged}/unmerge`],
   'PATCH /v1/customers/{id}': [`/v1/customers/${ids.customer}`, { email: 'other@example.com' }],
   'DELETE /v1/customers/{id}': [`/v1/customers/${ids.customer}`],
   'POST /v1/customers/{id}/link-license': [

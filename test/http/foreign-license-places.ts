@@ -164,6 +164,29 @@ export const licensePlaces: readonly Place[] = [
     }),
   ],
   [
+    'merging a customer into another one',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/merge`,
+      body: { into: owned.ownCustomer },
+    }),
+  ],
+  [
+    "merging an own customer into another tenant's",
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${owned.ownCustomer}/merge`,
+      body: { into: customerId(which, owned) },
+    }),
+  ],
+  [
+    'undoing the merge of a customer',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/customers/${customerId(which, owned)}/unmerge` }),
+  ],
+  [
     'listing the licenses of a customer',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/licenses` }),

@@ -64,6 +64,8 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['GET', '/v1/customers/cus_absent/notes', 'customers:read'],
   ['POST', '/v1/customers/cus_absent/notes', 'customers:write', { text: 'Pays by invoice.' }],
   ['DELETE', '/v1/customers/cus_absent/notes/nte_absent', 'customers:write'],
+  ['POST', '/v1/customers/cus_absent/merge', 'customers:write', { into: 'cus_other' }],
+  ['POST', '/v1/customers/cus_absent/unmerge', 'customers:write'],
   ['PATCH', '/v1/customers/cus_absent/entitlements', 'customers:write', { overrides: [] }],
   ['GET', '/v1/usage', 'usage:read'],
   ['GET', '/v1/licenses/lic_absent/refusals', 'licenses:read'],

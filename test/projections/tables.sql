@@ -124,6 +124,7 @@ create table customers (
   tenant_id text not null,
   subject_id text not null,
   created_at timestamptz not null,
+  merged_into text,
   overrides jsonb,
   shared_meters jsonb,
   primary key (stream)
@@ -131,6 +132,7 @@ create table customers (
 create index customers_by_age on customers (tenant_id, created_at desc, customer_id desc);
 create index customers_erased on customers (tenant_id, created_at desc, customer_id desc) where state->>'erasedAt' is not null;
 create index customers_of_subject on customers (tenant_id, subject_id);
+create index customers_merged on customers (merged_into) where merged_into is not null;
 
 create table customer_notes (
   note_id text not null,
@@ -192,6 +194,8 @@ create table licenses (
   name text,
   customer_id text,
   linked_by text,
+  merged_from text,
+  former_customers text[],
   source text not null,
   sale_id text,
   test boolean not null,
@@ -205,6 +209,8 @@ create table licenses (
 create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
 create index licenses_of_subject on licenses (tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null;
 create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc) where customer_id is not null;
+create index licenses_of_former_customers on licenses using gin (former_customers) where former_customers is not null;
+create index licenses_moved on licenses (merged_from) where merged_from is not null;
 create index licenses_with_withdrawn_files on licenses (tenant_id, product_id, withdrawn_until) where withdrawn_until is not null;
 create index licenses_with_floating_seats on licenses (tenant_id, product_id) where floating is not null;
 create index licenses_to_link on licenses (tenant_id, created_at, license_id) where customer_id is null and linked_by is null and email is not null and not test;

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { z } from 'zod'
-import { openCheckout, purchasable } from '../../commands/checkout/checkout.ts'
+import { type CheckoutPorts, openCheckout, purchasable } from '../../commands/checkout/checkout.ts'
 import { acceptedLanguage } from '../../domain/portal/texts.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { money } from '../../history/changes.ts'
@@ -37,7 +37,7 @@ type Shown = { status: number; title: string; text: string }
  */
 export function buyPages(
   app: ZodApp,
-  ports: Ports<'db' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  ports: CheckoutPorts & Ports<'findProduct'>,
   limits: Limits,
   baseUrl: string,
 ): void {
@@ -89,7 +89,7 @@ ${keyType.sellInMultiples ? seats : ''}
 
 /** @returns the URL of the payment page */
 async function bought(
-  ports: Ports<'db' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  ports: CheckoutPorts & Ports<'findProduct'>,
   request: FastifyRequest,
   baseUrl: string,
 ): Promise<string | Shown> {

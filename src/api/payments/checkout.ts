@@ -5,9 +5,10 @@ import {
   type FindClientKey,
   type KnownClientKey,
 } from '../../../projections/client-keys.ts'
-import { openCheckout } from '../../commands/checkout/checkout.ts'
+import { type CheckoutPorts, openCheckout } from '../../commands/checkout/checkout.ts'
 import { sameDigest } from '../../credentials/sha256.ts'
 import { tokenHashOf } from '../../credentials/token.ts'
+import { SoldId } from '../../domain/integrations/mapping.ts'
 import { EmailAddress, isPlain } from '../../domain/values.ts'
 import { spend } from '../../http/limits/rate-limit.ts'
 import { Problem, unavailable } from '../../http/problem.ts'
@@ -26,34 +27,62 @@ const backUrl = z
   .refine((url) => /^https?:$/.test(new URL(url).protocol), 'must begin with https:// or http://')
   .meta({ format: 'uri' })
 
-const checkoutIn = z.object({
-  product_id: text(63),
-  key_type_id: text(63),
-  success_url: backUrl.meta({
-    description:
-      'Where the customer returns to after the payment; `{CHECKOUT_SESSION_ID}` in it is filled in',
-    example: 'https://acme.example/thanks',
-  }),
-  cancel_url: backUrl.meta({
-    description: 'Where the customer returns to without a payment',
-    example: 'https://acme.example/prices',
-  }),
-  customer_email: EmailAddress.meta({
-    description: 'The email address of the customer, who gets the key there',
-    example: 'grace@example.com',
-  }),
-  quantity: z
-    .int()
-    .min(1)
-    .max(100_000)
-    .default(1)
-    .meta({ description: 'The number of seats, for key types that are sold in multiples' }),
-})
+const checkoutIn = z
+  .object({
+    product_id: text(63),
+    key_type_id: text(63)
+      .optional()
+      .meta({ description: 'The key type to issue a license of; required without `pack_id`' }),
+    pack_id: SoldId.optional().meta({
+      description: 'Instead of a key type: the Stripe price that is mapped as a credit pack of the product',
+      example: 'price_500_minutes',
+    }),
+    license_id: text(63)
+      .optional()
+      .meta({
+        description:
+          'With `pack_id`: the license that gets the credit, also of another person. By default, the newest active license of ' +
+          '`customer_email` that has the meter',
+      }),
+    success_url: backUrl.meta({
+      description:
+        'Where the customer returns to after the payment; `{CHECKOUT_SESSION_ID}` in it is filled in',
+      example: 'https://acme.example/thanks',
+    }),
+    cancel_url: backUrl.meta({
+      description: 'Where the customer returns to without a payment',
+      example: 'https://acme.example/prices',
+    }),
+    customer_email: EmailAddress.meta({
+      description: 'The email address of the customer, who gets a key there',
+      example: 'grace@example.com',
+    }),
+    quantity: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .default(1)
+      .meta({ description: 'The number of packs, or of seats for key types that are sold in multiples' }),
+  })
+  .refine(
+    ({ key_type_id: keyTypeId, pack_id: packId }) => (keyTypeId === undefined) !== (packId === undefined),
+    'key_type_id and pack_id: send one of them',
+  )
+  .refine(
+    ({ license_id: licenseId, pack_id: packId }) => licenseId === undefined || packId !== undefined,
+    'license_id: send it only with pack_id',
+  )
+
+type CheckoutIn = z.infer<typeof checkoutIn>
+
+/** What the request names; the schema has checked that it is one of them. */
+const boughtIn = ({ key_type_id: keyTypeId = '', pack_id: packId, license_id: licenseId }: CheckoutIn) =>
+  packId === undefined ? { keyTypeId } : { packId, licenseId }
 
 /** Creates a checkout session; called by a vendor's own server. */
 export function checkoutRoute(
   app: ZodApp,
-  ports: Ports<'db' | 'findProduct' | 'limitHits' | 'now' | 'providers' | 'secrets'>,
+  ports: CheckoutPorts & Ports<'findProduct' | 'limitHits'>,
   limits: Limits,
 ): void {
   app.post(
@@ -67,10 +96,10 @@ export function checkoutRoute(
       schema: {
         operationId: 'createCheckout',
         tags: ['Checkout'],
-        summary: 'Create a checkout page for a key type',
+        summary: 'Create a checkout page for a key type or a credit pack',
         description:
           "The page is hosted by Stripe on the tenant's connected account; a platform fee is deducted from what the account " +
-          'receives. The license is issued when Stripe reports the payment. Limited to 20 requests a minute per tenant.',
+          'receives. The license is issued, or the credit added, when Stripe reports the payment. Limited to 20 requests a minute per tenant.',
         security: [{ checkoutKey: [] }],
         params: z.object({ tenantId: z.string() }),
         body: checkoutIn,
@@ -92,7 +121,7 @@ export function checkoutRoute(
       const { body } = request
       const product = await requireProduct(ports, request.params.tenantId, body.product_id)
       const url = await openCheckout(ports, product, {
-        keyTypeId: body.key_type_id,
+        ...boughtIn(body),
         quantity: body.quantity,
         customerEmail: body.customer_email,
         successUrl: body.success_url,

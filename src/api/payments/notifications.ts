@@ -45,7 +45,7 @@ const received = z.object({
   duplicate: z
     .literal(true)
     .optional()
-    .meta({ description: 'The sale already had its license; absent otherwise' }),
+    .meta({ description: 'The sale already had its license or credit; absent otherwise' }),
   parked: z
     .literal(true)
     .optional()

@@ -15,7 +15,14 @@ type Work<T> = (prove: () => Promise<void>) => Promise<T>
 export function withTenantLock<T>(
   db: Pool,
   tenantId: string,
-  what: 'members' | 'approvals' | 'approval mails' | 'products' | 'activeDevices' | 'provider endpoints',
+  what:
+    | 'members'
+    | 'approvals'
+    | 'approval mails'
+    | 'products'
+    | 'activeDevices'
+    | 'provider endpoints'
+    | 'customer merges',
   work: Work<T>,
 ): Promise<T> {
   const name = `${what} ${tenantId}`

@@ -32,7 +32,9 @@ export async function customersMeant(
     return { candidates: await withPeople(ports, tenantId, entry ? [entry.customer] : []), more: false }
   }
   const { customers, more } = await findCustomersByPersonPart(ports, tenantId, text)
-  const present = customers.filter(({ erasedAt }) => erasedAt === null)
+  const present = customers.filter(
+    ({ erasedAt, mergedInto }) => erasedAt === null && mergedInto === undefined,
+  )
   const candidates = await withPeople(ports, tenantId, present)
   const exact = candidates.filter(({ person }) => person.email?.toLowerCase() === text.toLowerCase())
   if (exact.length > 0) return { candidates: exact.slice(0, maxCandidates), more: false }

@@ -1,4 +1,4 @@
-import type { CustomerEntry } from '../../../projections/customers.ts'
+import type { CustomerEntry, PresentCustomer } from '../../../projections/customers.ts'
 import type { PortalVisit } from '../../access/customer-sessions.ts'
 import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
@@ -21,6 +21,7 @@ import { refusalsTable } from '../refusals/view.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
 import type { ShownSeatUse } from '../seat-use/seat-use.ts'
 import { seatUsePart } from '../seat-use/view.ts'
+import { mergedFacts, mergePart } from './merge-view.ts'
 import { newestNotes, type ShownNotes } from './notes-view.ts'
 
 /** The newest ones, and whether there are others. */
@@ -43,6 +44,8 @@ export type OneCustomer = CustomerEntry & {
   sales: Newest<SaleRow>
   /** What was paid in all, by currency. */
   paid: readonly Paid[]
+  /** The customers that were merged into this one. */
+  merged: readonly PresentCustomer[]
   mayChange: boolean
 }
 
@@ -59,6 +62,7 @@ export function customerView(view: View, one: OneCustomer): Html {
       ${facts([
         ['Name', person.name ?? 'not set'],
         ['Created', dayOf(customer.createdAt)],
+        ...mergedFacts(customer, one.merged),
         paid.length > 0 && ['Paid', sentenceList(paid.map(paidWords))],
         ...Object.entries(customer.metadata),
       ])}
@@ -72,6 +76,7 @@ export function customerView(view: View, one: OneCustomer): Html {
       hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
     )}
     ${mayChange && html`<p class="after">${linkTo(`${own}/links`, 'Link or unlink licenses')}</p>`}
+    ${mayChange && customer.erasedAt === null && mergePart(view.token, customer)}
     ${entitlementsPart(licenses)}
     ${section('Entitlement overrides', overridesView(one.overrides), 'Entitlements that this customer has or lacks regardless of the license.')}
     ${mayChange && html`<p class="after">${linkTo(`${own}/entitlements`, 'Edit overrides')}</p>`}

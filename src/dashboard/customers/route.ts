@@ -11,6 +11,7 @@ import { one, PersonId } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { customerLinkPages } from './links-route.ts'
+import { customerMergePages } from './merge-route.ts'
 import { customerMeterPages } from './meters-route.ts'
 import { notePages } from './notes-route.ts'
 import { onePage } from './one-route.ts'
@@ -33,6 +34,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
   onePage(app, context)
   customerForms(app, context)
   customerLinkPages(app, context)
+  customerMergePages(app, context)
   overridePages(app, context)
   notePages(app, context)
   customerMeterPages(app, context)

@@ -6,6 +6,7 @@ import type { Person } from '../../vault/subjects.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
+  badge,
   choicesOf,
   empty,
   field,
@@ -40,7 +41,7 @@ export function customersView(view: View, page: Customers): Html {
   const rows = customers.map(({ customer, licenseIds, person }): Content[] => [
     html`<span
       ><a href=${`/dashboard/customers/${customer.customerId}`}>${person.email ?? customer.customerId}</a
-      ><span class="sub">${person.name ?? ''}</span></span
+      ><span class="sub">${person.name ?? ''}</span>${customer.mergedInto !== undefined && badge('plain', 'merged')}</span
     >`,
     licenseIds.length,
     ago(customer.createdAt, view.now),

@@ -94,7 +94,7 @@ export function facts(pairs: readonly (Fact | undefined | false)[]): Html {
 }
 
 /** What a request or an edit changes. */
-export const sentenceList = (sentences: readonly string[]): Html =>
+export const sentenceList = (sentences: readonly Content[]): Html =>
   html`<ul class="sentences">
     ${sentences.map((text) => html`<li>${text}</li>`)}
   </ul>`

@@ -1,4 +1,5 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
+import type { ProductPacks } from '../../domain/integrations/credit-packs.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { type Provider, providerNames } from '../../domain/integrations/provider.ts'
 import { type Content, type Html, html } from '../../html.ts'
@@ -31,7 +32,7 @@ export function creditPacksPart(
   return section(
     'Credits',
     html`<div class="stack">
-      ${packs.length > 0 && html`<div class="sheeted">${packTable(view, provider, packs)}</div>`}
+      ${packs.length > 0 && packTable(packs, view.may('manage_connections') ? (id) => unmapForm(view.token, provider, id) : undefined)}
       ${
         view.may('manage_connections') &&
         choices.length > 0 &&
@@ -61,8 +62,8 @@ const meterChoices = (products: readonly PresentProduct[]): [value: string, labe
     ])
   })
 
-function packTable(view: View, provider: Provider, packs: NonNullable<KnownIntegration['packs']>): Html {
-  const mayManage = view.may('manage_connections')
+/** @param change what can be done with a pack */
+export function packTable(packs: readonly ProductPacks[], change?: (id: string) => Html): Html {
   const rows = packs.flatMap(({ productId, packs: ofProduct }) =>
     Object.entries(ofProduct).map(([id, { meter, amount, days }]): Content[] => [
       html`<code>${id}</code>`,
@@ -71,14 +72,11 @@ function packTable(view: View, provider: Provider, packs: NonNullable<KnownInteg
           >${productId}</span
         ></span
       >`,
-      ...(mayManage ? [unmapForm(view.token, provider, id)] : []),
+      ...(change ? [change(id)] : []),
     ]),
   )
-  return table({
-    caption: 'Credit packs',
-    columns: [{ label: 'ID' }, { label: 'Adds' }, ...(mayManage ? [{ label: 'Change' }] : [])],
-    rows,
-  })
+  const columns = [{ label: 'ID' }, { label: 'Adds' }, ...(change ? [{ label: 'Change' }] : [])]
+  return html`<div class="sheeted">${table({ caption: 'Credit packs', columns, rows })}</div>`
 }
 
 /** Ends the mapping of one of a provider's ids, to a key type or to credits. */

@@ -144,7 +144,7 @@ const linkCustomer = licenseChange({
   title: 'Link customer',
   button: 'Link customer',
   lead: () => "The license gets the customer's entitlement overrides.",
-  fits: ({ customerId }) => customerId === null,
+  fits: ({ customerId, linkedBy }) => customerId === null || linkedBy === 'address',
   schema: withReason({
     customerId: wantedLine(maxCustomerText, 'Enter the name, the email address or the ID of a customer.'),
   }),

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { findIntegration } from '../../../projections/integrations.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { purchasable } from '../../commands/checkout/checkout.ts'
 import { mapPrices, verifyPrices } from '../../commands/checkout/prices.ts'
@@ -28,7 +29,10 @@ const longestPriceId = 255
 export function sellingPages(app: FastifyInstance, { ports, show, baseUrl }: PageContext): void {
   const page = async (request: ProductRequest, reply: FastifyReply, form?: FilledForm) => {
     const product = await productOf(ports, request)
-    const sold = await purchasable(ports, product)
+    const [sold, stripe] = await Promise.all([
+      purchasable(ports, product),
+      findIntegration(ports.db, product.tenantId, 'stripe'),
+    ])
     const filled = form ?? pricesForm(product.keyTypes)
     return show(reply, {
       title: 'Selling',
@@ -40,6 +44,7 @@ export function sellingPages(app: FastifyInstance, { ports, show, baseUrl }: Pag
           product,
           form: filled,
           sold: new Set(sold.map(({ keyType }) => keyType.keyTypeId)),
+          packs: stripe?.packs?.filter(({ productId }) => productId === product.productId) ?? [],
           pricingUrl: `${baseUrl}/${product.tenantId}/${product.productId}/pricing`,
         }),
       form: filled,

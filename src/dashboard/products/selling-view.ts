@@ -1,11 +1,13 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
+import type { ProductPacks } from '../../domain/integrations/credit-packs.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { money } from '../../history/changes.ts'
-import { type Html, html } from '../../html.ts'
+import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { formProblem, textField } from '../forms/form-fields.ts'
 import { dayOf } from '../frame/moments.ts'
 import { copyable, heading, section, table, tokenField } from '../frame/parts.ts'
+import { packTable } from '../integrations/credit-packs-view.ts'
 
 export const priceField = (keyTypeId: string): string => `price-${keyTypeId}`
 
@@ -15,11 +17,13 @@ type Selling = {
   form: FilledForm
   /** The key types that can be bought now. */
   sold: ReadonlySet<string>
+  /** The packs of the product that Stripe sells. */
+  packs: readonly ProductPacks[]
   pricingUrl: string
 }
 
 /** The prices of a product's key types at the card provider, and where they are shown and bought. */
-export function sellingView({ token, product, form, sold, pricingUrl }: Selling): Html {
+export function sellingView({ token, product, form, sold, packs, pricingUrl }: Selling): Html {
   const { productId, keyTypes } = product
   const path = `/dashboard/products/${productId}/selling`
   return html`<div>
@@ -70,6 +74,7 @@ export function sellingView({ token, product, form, sold, pricingUrl }: Selling)
       </div>`,
       'As Stripe returned them when they were last verified.',
     )}
+    ${creditPacks(product, packs)}
     ${section(
       'On your website',
       html`<div class="sheet stack">
@@ -83,6 +88,23 @@ export function sellingView({ token, product, form, sold, pricingUrl }: Selling)
       </div>`,
     )}
   </div>`
+}
+
+/** What of the product's meters is sold; nothing where it has none. */
+function creditPacks({ keyTypes }: PresentProduct, packs: readonly ProductPacks[]): Content {
+  const isMetered = keyTypes.some(({ meters = [] }) => meters.length > 0)
+  if (!isMetered && packs.length === 0) return null
+  return section(
+    'Credit packs',
+    html`<div class="stack">
+      ${packs.length > 0 && packTable(packs)}
+      <p class="hint">
+        ${packs.length === 0 && 'None yet. '}A pack is a price of Stripe that is mapped under${' '}
+        <a href="/dashboard/integrations/stripe">Integrations</a>. Its ID is what a checkout names.
+      </p>
+    </div>`,
+    'Prepaid amounts of a meter, for a license that the buyer has.',
+  )
 }
 
 function priceWords(price: KeyType['price']): string {

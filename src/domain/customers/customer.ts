@@ -27,6 +27,8 @@ export type Customer =
       metersSince: Readonly<Record<string, string>>
       /** The notes about them; absent while there are none. */
       noteIds?: readonly string[]
+      /** The customer that stands for this one; absent for one that stands for itself. */
+      mergedInto?: string
       createdAt: string
       erasedAt: string | null
     }
@@ -57,35 +59,39 @@ export type CustomerCommand =
   | { type: 'ReplaceOverrides'; overrides: readonly EntitlementOverride[]; at: string }
   | { type: 'AddNote'; noteId: string; subjectId: string; text: string; at: string }
   | { type: 'RemoveNote'; noteId: string; at: string }
+  | { type: 'MergeCustomer'; into: string; at: string }
+  | { type: 'UnmergeCustomer'; at: string }
   | { type: 'EraseCustomer'; at: string }
 
 export const absentCustomer: Customer = { status: 'absent' }
 
 /**
  * Returning no events means that the request was already true.
- * @throws Refusal `customer_exists`, `customer_not_found`, `customer_erased`, `override_values_differ`, `too_many_notes`
+ * @throws Refusal `customer_exists`, `customer_not_found`, `customer_erased`, `customer_has_meters`, `customer_merged`,
+ *   `override_values_differ`, `too_many_notes`
  */
 export function decideCustomer(customer: Customer, command: CustomerCommand): CustomerEvent[] {
   switch (command.type) {
     case 'CreateCustomer': {
       if (customer.status !== 'absent') throw new Refusal('customer_exists')
       const { type: _, meters, ...data } = command
-      return [{ type: 'CustomerCreated', data }, ...metersReplaced([], meters, data.at)]
+      return [{ type: 'CustomerCreated', data }, ...metersReplaced({ meters: [] }, meters, data.at)]
     }
     case 'ChangeCustomer': {
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
       if (customer.erasedAt !== null) throw new Refusal('customer_erased')
       const { type: _, meters, ...data } = command
-      return [{ type: 'CustomerChanged', data }, ...metersReplaced(customer.meters, meters, data.at)]
+      return [{ type: 'CustomerChanged', data }, ...metersReplaced(customer, meters, data.at)]
     }
     case 'ReplaceMeters':
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
-      return metersReplaced(customer.meters, command.meters, command.at)
+      return metersReplaced(customer, command.meters, command.at)
     case 'ReplaceOverrides': {
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
       const { overrides, at } = command
       requireOneValueEach(overrides)
       if (sameJson(overrides, customer.overrides)) return []
+      if (customer.mergedInto !== undefined) throw new Refusal('customer_merged')
       return [{ type: 'EntitlementOverridesReplaced', data: { overrides: [...overrides], at } }]
     }
     case 'AddNote': {
@@ -102,20 +108,42 @@ export function decideCustomer(customer: Customer, command: CustomerCommand): Cu
       const { noteId, at } = command
       return customer.noteIds?.includes(noteId) ? [{ type: 'CustomerNoteRemoved', data: { noteId, at } }] : []
     }
+    case 'MergeCustomer':
+      return merged(customer, command)
+    case 'UnmergeCustomer': {
+      if (customer.status === 'absent') throw new Refusal('customer_not_found')
+      const { mergedInto: into } = customer
+      return into === undefined ? [] : [{ type: 'CustomerUnmerged', data: { into, at: command.at } }]
+    }
     case 'EraseCustomer':
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
       return customer.erasedAt === null ? [{ type: 'CustomerErased', data: { at: command.at } }] : []
   }
 }
 
-const metersReplaced = (
-  before: readonly MeterTerms[],
+/** What the licenses of a merged customer share would be used by none of them. */
+function merged(
+  customer: Customer,
+  { into, at }: Extract<CustomerCommand, { type: 'MergeCustomer' }>,
+): CustomerEvent[] {
+  if (customer.status === 'absent') throw new Refusal('customer_not_found')
+  if (customer.mergedInto === into) return []
+  if (customer.mergedInto !== undefined) throw new Refusal('customer_merged')
+  if (customer.erasedAt !== null) throw new Refusal('customer_erased')
+  if (customer.meters.length > 0) throw new Refusal('customer_has_meters')
+  return [{ type: 'CustomerMerged', data: { into, at } }]
+}
+
+/** @throws Refusal `customer_merged` */
+function metersReplaced(
+  before: { meters: readonly MeterTerms[]; mergedInto?: string },
   meters: readonly MeterTerms[] | undefined,
   at: string,
-): CustomerEvent[] =>
-  meters === undefined || sameJson(meters, before)
-    ? []
-    : [{ type: 'CustomerMetersReplaced', data: { meters: [...meters], at } }]
+): CustomerEvent[] {
+  if (meters === undefined || sameJson(meters, before.meters)) return []
+  if (before.mergedInto !== undefined) throw new Refusal('customer_merged')
+  return [{ type: 'CustomerMetersReplaced', data: { meters: [...meters], at } }]
+}
 
 /** Never refuses: what is recorded has happened. */
 export function evolveCustomer(customer: Customer, event: CustomerEvent): Customer {
@@ -144,6 +172,13 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
       return withNotes(customer, (noteIds) => [...noteIds, event.data.noteId])
     case 'CustomerNoteRemoved':
       return withNotes(customer, (noteIds) => noteIds.filter((noteId) => noteId !== event.data.noteId))
+    case 'CustomerMerged':
+      return customer.status === 'absent' ? customer : { ...customer, mergedInto: event.data.into }
+    case 'CustomerUnmerged': {
+      if (customer.status === 'absent') return customer
+      const { mergedInto: _, ...unmerged } = customer
+      return unmerged
+    }
     case 'CustomerErased': {
       if (customer.status === 'absent') return customer
       const overrides = withoutReasons(customer.overrides)

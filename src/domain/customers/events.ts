@@ -52,6 +52,16 @@ export const CustomerEvent = z.discriminatedUnion('type', [
     type: z.literal('CustomerNoteRemoved'),
     data: z.strictObject({ noteId: z.string().min(1), at: Moment }),
   }),
+  /** Another customer stands for this one from now on: its licenses move there one by one. */
+  z.object({
+    type: z.literal('CustomerMerged'),
+    data: z.strictObject({ into: z.string().min(1), at: Moment }),
+  }),
+  /** The customer stands for itself again: its licenses move back. */
+  z.object({
+    type: z.literal('CustomerUnmerged'),
+    data: z.strictObject({ into: z.string().min(1), at: Moment }),
+  }),
   /** The person was erased. The customer's overrides stay, without their reasons, and their licenses and meters; not their notes. */
   z.object({ type: z.literal('CustomerErased'), data: z.strictObject({ at: Moment }) }),
 ])

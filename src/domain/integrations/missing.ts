@@ -44,9 +44,8 @@ function missingForCard({ integration, products, hasCheckoutKey, card }: Surroun
     if (!card.hasNotificationSecret) missing.push({ what: 'notification_secret' })
     if (status === 'onboarding') missing.push({ what: 'onboarding' })
   }
-  if (!products.some(({ keyTypes }) => keyTypes.some(({ price }) => price !== null))) {
-    missing.push({ what: 'price' })
-  }
+  const isPriced = products.some(({ keyTypes }) => keyTypes.some(({ price }) => price !== null))
+  if (!isPriced && (integration?.packs ?? []).length === 0) missing.push({ what: 'price' })
   if (!hasCheckoutKey) missing.push({ what: 'checkout_key' })
   return missing
 }

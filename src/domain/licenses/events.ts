@@ -190,7 +190,15 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('CustomerLinked'),
-    data: z.strictObject({ customerId: z.string().min(1), byAddress, at: Moment }),
+    data: z.strictObject({
+      customerId: z.string().min(1),
+      byAddress,
+      /** The customer that it belonged to before merges moved it. */
+      mergedFrom: z.string().min(1).optional(),
+      /** Merges no longer apply to it: it belongs to its own customer again. */
+      unmerged: z.literal(true).optional(),
+      at: Moment,
+    }),
   }),
   z.object({
     type: z.literal('CustomerUnlinked'),

@@ -143,6 +143,7 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return noticed(license, command)
     case 'LinkCustomer':
     case 'UnlinkCustomer':
+    case 'FollowMerge':
       return decideOnLink(license, command)
     case 'FollowSale':
       return followed(license, command)
@@ -273,7 +274,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, suspendedAt: null, suspendedReason: null }
     case 'CustomerLinked':
     case 'CustomerUnlinked':
-      return { ...license, ...evolveLink(event) }
+      return { ...license, ...evolveLink(license, event) }
     case 'HolderErased':
       return { ...license, holder: withoutPerson(license.holder) }
     case 'KeyMailAsked':

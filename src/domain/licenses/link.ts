@@ -10,6 +10,10 @@ export type Linked = {
   customerId: string | null
   /** What decided that: the address of its holder, or a person, who may also have decided that it has none; null before either. */
   linkedBy: 'address' | 'person' | null
+  /** The customer that it belongs to but for merges, which moved it to the one that this customer was merged into; null where none did. */
+  mergedFrom: string | null
+  /** The customers that it belonged to before, each once; null while there are none. */
+  formerCustomers: readonly string[] | null
 }
 
 export type LinkCommand =
@@ -21,6 +25,16 @@ export type LinkCommand =
       at: string
     } & Why)
   | { type: 'UnlinkCustomer'; customerId: string; at: string }
+  | FollowMerge
+
+/** Moves a license to where the merges of its customers lead, or back. */
+export type FollowMerge = {
+  type: 'FollowMerge'
+  /** Where it was when that was found. */
+  from: Pick<Linked, 'customerId' | 'mergedFrom'>
+  customerId: string
+  at: string
+}
 
 /**
  * What a person decided stays, whatever the address. A person may link a license to another customer than the one with
@@ -28,6 +42,7 @@ export type LinkCommand =
  * @throws Refusal `license_of_another_customer`
  */
 export function decideOnLink(license: Linked, command: LinkCommand): LicenseEvent[] {
+  if (command.type === 'FollowMerge') return decideOnMerge(license, command)
   const { customerId, at } = command
   if (command.type === 'UnlinkCustomer') {
     if (license.customerId === null) return []
@@ -35,7 +50,8 @@ export function decideOnLink(license: Linked, command: LinkCommand): LicenseEven
     return [{ type: 'CustomerUnlinked', data: { customerId, at } }]
   }
   const { byAddress } = command
-  const isSame = license.customerId === customerId
+  // A merge has moved it from the customer with its holder's address: there it stays.
+  const isSame = license.customerId === customerId || (byAddress && license.mergedFrom === customerId)
   const isDecided = license.linkedBy === 'person'
   if (byAddress ? isSame || isDecided : isSame && isDecided) return []
   if (license.customerId !== null && isDecided) throw new Refusal('license_of_another_customer')
@@ -43,15 +59,33 @@ export function decideOnLink(license: Linked, command: LinkCommand): LicenseEven
   return withReason({ type: 'CustomerLinked', data: linked }, command)
 }
 
+/** @returns no events where the license was linked or moved meanwhile: what a person decided counts before merges */
+function decideOnMerge(license: Linked, { from, customerId, at }: FollowMerge): LicenseEvent[] {
+  if (license.customerId !== from.customerId || license.mergedFrom !== from.mergedFrom) return []
+  const origin = license.mergedFrom ?? license.customerId
+  if (origin === null || license.customerId === customerId) return []
+  const byAddress = license.linkedBy === 'address' && { byAddress: true as const }
+  const merge = origin === customerId ? { unmerged: true as const } : { mergedFrom: origin }
+  return [{ type: 'CustomerLinked', data: { customerId, ...byAddress, ...merge, at } }]
+}
+
 /** Never refuses: what is recorded has happened. */
 export function evolveLink(
+  { customerId, formerCustomers: before }: Linked,
   event: Extract<LicenseEvent, { type: 'CustomerLinked' | 'CustomerUnlinked' }>,
 ): Linked {
-  return event.type === 'CustomerLinked' ? linkIn(event.data) : { customerId: null, linkedBy: 'person' }
+  const former = new Set([...(before ?? []), ...(customerId === null ? [] : [customerId])])
+  const formerCustomers = former.size === 0 ? null : [...former]
+  if (event.type === 'CustomerUnlinked')
+    return { customerId: null, linkedBy: 'person', mergedFrom: null, formerCustomers }
+  const { mergedFrom = null } = event.data
+  return { ...linkIn(event.data), mergedFrom, formerCustomers }
 }
 
 /** As {@link Linked}, of a license as it was issued. */
 export const linkIn = ({ customerId, byAddress }: Owned): Linked => ({
   customerId,
   linkedBy: customerId === null ? null : byAddress ? 'address' : 'person',
+  mergedFrom: null,
+  formerCustomers: null,
 })

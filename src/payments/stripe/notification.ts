@@ -141,7 +141,7 @@ function soldBy(event: Event): Translated | undefined {
     subscription: session.subscription,
     invoice: session.invoice,
   }
-  const keyTypeId = metadata?.key_type_id
+  const { key_type_id: keyTypeId, pack_id: packId } = metadata ?? {}
   const language = languageOfTag(session.locale) ?? languageOfTag(metadata?.language)
   const quantity = Number(metadata?.quantity ?? 1)
   return {
@@ -150,9 +150,10 @@ function soldBy(event: Event): Translated | undefined {
     saleId: id,
     sessionId: id,
     links: Object.entries(named).flatMap(([kind, value]) => (value ? [`${kind}:${value}`] : [])),
-    sold: metadata?.product_id
-      ? { productId: metadata.product_id, ...(keyTypeId && { keyTypeId }) }
-      : { providerProduct: session.payment_link ?? id },
+    sold:
+      metadata?.product_id && !packId
+        ? { productId: metadata.product_id, ...(keyTypeId && { keyTypeId }) }
+        : { providerProduct: packId || session.payment_link || id },
     quantity: Number.isInteger(quantity) && quantity > 0 ? quantity : 1,
     ...namedLicense(metadata),
     customer: email

@@ -93,6 +93,7 @@ export const operations = {
   listWebhookReplays: 'GET /v1/webhook/replays paged',
   logout: 'POST /v1/logout',
   mapSale: 'POST /v1/sales/{id}/map idempotent',
+  mergeCustomer: 'POST /v1/customers/{id}/merge idempotent',
   mintLicense: 'POST /v1/licenses idempotent',
   pauseWebhookReplay: 'POST /v1/webhook/replays/{id}/pause idempotent',
   previewConfirmation: 'GET /v1/confirmations/{id}/preview',
@@ -137,6 +138,7 @@ export const operations = {
   testProductMail: 'POST /v1/products/{productId}/mail/test',
   testWebhookEndpoint: 'POST /v1/webhook-endpoints/{id}/test',
   unlinkLicense: 'POST /v1/customers/{id}/unlink-license idempotent',
+  unmergeCustomer: 'POST /v1/customers/{id}/unmerge idempotent',
   updateCustomer: 'PATCH /v1/customers/{id}',
   updateKeyType: 'PATCH /v1/products/{productId}/key-types/{keyTypeId}',
   updateLicense: 'PATCH /v1/licenses/{id}',
@@ -180,6 +182,7 @@ export type DryRunId =
   | 'linkLicensesByAddress'
   | 'logout'
   | 'mapSale'
+  | 'mergeCustomer'
   | 'mintLicense'
   | 'pauseWebhookReplay'
   | 'redeliver'
@@ -208,6 +211,7 @@ export type DryRunId =
   | 'suspendLicense'
   | 'takeBackImport'
   | 'unlinkLicense'
+  | 'unmergeCustomer'
   | 'updateCustomer'
   | 'updateKeyType'
   | 'updateLicense'

@@ -71,7 +71,7 @@ describe('a row of an import', () => {
     [
       'with a quantity above the maximum',
       { licenseKey: 'OLD-000005', quantity: 6, keyTypeId: 'year' },
-      "quantity is greater than the key type's maxQuantity; choose a smaller one",
+      "quantity is greater than the key type's maxQuantity, or than a meter can hold; choose a smaller one",
     ],
     [
       'with createdAt in the future',

@@ -192,7 +192,7 @@ describe('a request to mint', () => {
     [{ quantity: 2 }, 'this key type is not sold in multiples; omit quantity'],
     [
       { keyTypeId: 'team', quantity: 6 },
-      "quantity is greater than the key type's maxQuantity; choose a smaller one",
+      "quantity is greater than the key type's maxQuantity, or than a meter can hold; choose a smaller one",
     ],
     [{ expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt must be in the future'],
   ])('with %j returns 422', async (asked, error) => {

@@ -25,6 +25,8 @@ const { at: _, ...own } = terms
 const issued = {
   ...own,
   linkedBy: null,
+  mergedFrom: null,
+  formerCustomers: null,
   startsWith: null,
   graceSeconds: null,
   noticedEnd: null,

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { CustomerEntry } from '../../../../projections/customers.ts'
 import type { ByAddressPorts } from '../../../commands/customers/by-address.ts'
 import {
   changeCustomer,
@@ -9,8 +8,7 @@ import {
   unlinkLicense,
 } from '../../../commands/customers/customers.ts'
 import { linkByAddress, mostLinked } from '../../../commands/customers/link-by-address.ts'
-import { openOverrides, replaceOverrides } from '../../../commands/customers/overrides.ts'
-import { withoutReasons } from '../../../domain/customers/overrides.ts'
+import { replaceOverrides } from '../../../commands/customers/overrides.ts'
 import { eraseCustomer } from '../../../gate/operations/erase-customer.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { customerAsOf } from '../../../history/as-of.ts'
@@ -24,6 +22,7 @@ import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { listCustomersSought } from '../../../search/people.ts'
 import { answerPage } from '../page.ts'
+import { mergeRoutes } from './merge.ts'
 import { noteRoutes } from './notes.ts'
 import { ofCustomerRoutes } from './of-customer.ts'
 import {
@@ -31,13 +30,12 @@ import {
   customerFilterQuery,
   customerIn,
   customerOut,
-  customerView,
   overridesFrom,
   overridesIn,
   requireCustomerId,
 } from './schemas.ts'
+import { oneCustomer, shown, views } from './shown.ts'
 
-const oneCustomer = z.object({ customer: customerOut })
 const onlyId = z.strictObject({ id: z.string() })
 
 export function customerRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'newId'>, cursors: Cursors): void {
@@ -48,34 +46,11 @@ export function customerRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'newId'
   linkRoute(app, ports)
   unlinkRoute(app, ports)
   linkByAddressRoute(app, ports)
+  mergeRoutes(app, ports)
   ofCustomerRoutes(app, ports, cursors)
   entitlementsRoute(app, ports)
   noteRoutes(app, ports, cursors)
   eraseRoute(app, ports)
-}
-
-async function views(ports: Ports<'subjects'>, tenantId: string, entries: CustomerEntry[]) {
-  const people = await ports.subjects.openPeople(
-    tenantId,
-    entries.map(({ customer }) => customer),
-  )
-  // A past state of a customer who was erased since may have reasons that were recorded in clear.
-  const overrides = await openOverrides(
-    ports,
-    tenantId,
-    entries.map(({ customer }, index) =>
-      people[index]?.email === null ? withoutReasons(customer.overrides) : customer.overrides,
-    ),
-  )
-  return entries.map((entry, index) =>
-    customerView(entry, people[index] ?? { email: null, name: null }, overrides[index] ?? []),
-  )
-}
-
-async function shown(ports: Ports<'subjects'>, tenantId: string, entry: CustomerEntry) {
-  const [customer] = await views(ports, tenantId, [entry])
-  if (!customer) throw new Error('one entry gives one view')
-  return { customer }
 }
 
 function listRoute(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cursors): void {

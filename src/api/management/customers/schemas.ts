@@ -61,6 +61,9 @@ export const customerOut = z
       .array(overrideOut)
       .meta({ description: 'What their licenses have or lack besides what their key types grant' }),
     meters: MetersOfCustomer.optional().meta({ description: `${metersText}. Absent without any` }),
+    mergedInto: z.string().optional().meta({
+      description: 'The id of the customer that this one was merged into. Absent unless it was merged',
+    }),
     createdAt: momentOut,
     erasedAt: momentOut.nullable().meta({
       description: 'When the person was erased; null if they were not',
@@ -155,6 +158,7 @@ export function customerView(
     licenseIds,
     entitlementOverrides: overrides,
     ...(customer.meters.length > 0 && { meters: [...customer.meters] }),
+    ...(customer.mergedInto !== undefined && { mergedInto: customer.mergedInto }),
     createdAt: customer.createdAt,
     erasedAt: customer.erasedAt,
   }

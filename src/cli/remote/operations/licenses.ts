@@ -251,6 +251,12 @@ export const customerCommands = {
     summary: 'Unlink a license from a customer',
     options: { licenseId: argument('the license') },
   },
+  mergeCustomer: {
+    words: 'customers merge',
+    summary: 'Merge a customer into another one',
+    options: { into: 'the customer that stays' },
+  },
+  unmergeCustomer: { words: 'customers unmerge', summary: 'Undo the merge of a customer' },
   linkLicensesByAddress: { words: 'customers link-licenses' },
   listLicensesOfCustomer: {
     words: 'customers licenses',

@@ -10,7 +10,9 @@ import {
   listLicensesOfCustomer,
   listSalesOfCustomer,
   removeCustomerNote,
+  mergeCustomer,
   unlinkLicense,
+  unmergeCustomer,
   updateCustomer,
 } from '../client/index.ts'
 import { approved, expect, rehearsed } from '../program.ts'
@@ -36,6 +38,15 @@ expect('it is theirs no more', unlinked.data, (answer) => answer.customer.licens
 await rehearsed((query) => linkLicensesByAddress({ query }))
 const found = await linkLicensesByAddress()
 expect('no license is left without its customer', found.data, ({ left }) => left === 0)
+const other = await createCustomer({ body: { email: 'joan@example.net' } })
+const twin = expect('another one is created', other.data, () => true).customer
+const twinPath = { id: twin.id }
+await rehearsed((query) => mergeCustomer({ path: twinPath, query, body: { into: customer.id } }))
+const merged = await mergeCustomer({ path: twinPath, body: { into: customer.id } })
+expect('they are merged', merged.data, (answer) => answer.customer.mergedInto === customer.id)
+await rehearsed((query) => unmergeCustomer({ path: twinPath, query }))
+const unmerged = await unmergeCustomer({ path: twinPath })
+expect('the merge is undone', unmerged.data, (answer) => answer.customer.mergedInto === undefined)
 const oldest = await listCustomers({ query: { order: 'oldest' } })
 expect('customers are listed', oldest.data, ({ items }) => items.some(({ id }) => id === customer.id))
 const sought = await listCustomers({ query: { email: 'joan@example.com', name: 'joa' } })
