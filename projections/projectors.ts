@@ -1,6 +1,7 @@
 import { auditProjector } from './audit/projector.ts'
 import { clientKeysProjector } from './client-keys.ts'
 import { confirmationsProjector } from './confirmations.ts'
+import { customerNotesProjector } from './customer-notes.ts'
 import { customersProjector } from './customers.ts'
 import { deliveriesProjector } from './deliveries/projector.ts'
 import { integrationsProjector } from './integrations.ts'
@@ -37,6 +38,7 @@ export const projectors: readonly Projector[] = [
   loginsProjector,
   webhooksProjector,
   customersProjector,
+  customerNotesProjector,
   licensesProjector,
   metersProjector,
   deliveriesProjector,

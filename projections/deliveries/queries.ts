@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
 import type { Channel, DeliveryEventName } from '../../src/domain/deliveries/events.ts'
+import { licensesOfCustomer } from '../licenses/of-customer.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 
 export type DeliveryEntry = { delivery: KnownDelivery; revision: number }
@@ -56,6 +57,7 @@ export type DeliveryFilter = {
   status?: KnownDelivery['status'] | undefined
   event?: DeliveryEventName | undefined
   licenseId?: string | undefined
+  customerId?: string | undefined
 }
 
 /** Newest first; ties by id, descending. */
@@ -72,6 +74,7 @@ export async function listDeliveries(
        and ($4::text is null or event = $4) and ($5::text is null or license_id = $5)
        and ($6::timestamptz is null or ${past('$6', '$7')})
        and ($9::text is null or endpoint_id = $9)
+       and ($10::text is null or license_id = any(${licensesOfCustomer('$1', '$10')}))
      order by ${by} limit $8`,
     [
       tenantId,
@@ -83,6 +86,7 @@ export async function listDeliveries(
       after?.id ?? null,
       limit + 1,
       filter.endpointId ?? null,
+      filter.customerId ?? null,
     ],
   )
   const deliveries = rows.map(({ state }) => state)

@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import type { Seat } from '../../src/domain/licenses/seats.ts'
 import type { Standing } from '../../src/domain/licenses/status.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { licensesOfCustomer } from './of-customer.ts'
 import { type DeviceRow, type LicenseRow, seatFrom } from './rows.ts'
 
 /** A device that is or was active on a license of the tenant. */
@@ -11,7 +12,11 @@ export type ListedDevice = {
 }
 
 /** A device is active while its license is valid; `deactivated` are those that gave their seat back. */
-export type DeviceFilter = { productId?: string | undefined; status?: Seat['status'] | undefined }
+export type DeviceFilter = {
+  productId?: string | undefined
+  status?: Seat['status'] | undefined
+  customerId?: string | undefined
+}
 
 type Row = DeviceRow &
   Pick<
@@ -37,7 +42,7 @@ const givesSeatsAt = (now: string): string =>
 export async function listDevicesOfTenant(
   db: Pool,
   tenantId: string,
-  { productId, status }: DeviceFilter,
+  { productId, status, customerId }: DeviceFilter,
   { after, limit }: Keyset,
   now: string,
 ): Promise<PageOf<ListedDevice>> {
@@ -48,6 +53,7 @@ export async function listDevicesOfTenant(
        and ($2::text is null or l.product_id = $2)
        and ($3::text is null or d.status = $3)
        and ($3::text is distinct from 'active' or ${givesSeatsAt('$8::timestamptz')})
+       and ($9::text is null or d.license_id = any(${licensesOfCustomer('$1', '$9')}))
        and ($4::timestamptz is null or (d.activated_at, d.license_id, d.device_id) < ($4, $5, $6))
      order by d.activated_at desc, d.license_id desc, d.device_id desc limit $7`,
     [
@@ -59,6 +65,7 @@ export async function listDevicesOfTenant(
       deviceId,
       limit + 1,
       now,
+      customerId ?? null,
     ],
   )
   const listed = rows.map((row) => ({

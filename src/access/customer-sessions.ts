@@ -3,7 +3,10 @@ import { sha256 } from '../credentials/sha256.ts'
 
 /** A customer's session ends after this time without a request, and at this age in any case (milliseconds). */
 const idleMs = 60 * 60_000
-export const customerSessionMs = 12 * 3_600_000
+const lifetimeMs = 12 * 3_600_000
+
+/** How long it stays as the record of a visit (milliseconds), without which support could not say whether a person came in. */
+export const visitsKeptMs = 90 * 86_400_000
 
 /** How often the last use of a session is written. */
 const seenEveryMs = 60_000
@@ -25,7 +28,7 @@ export async function customerOf(
            from vault.customer_sessions s join vault.subject_keys k using (tenant_id, subject_id)
            where s.session_hash = $1 and s.tenant_id = $2 and s.ended_at is null
              and s.last_seen_at > $3::timestamptz - interval '${idleMs} ms'
-             and s.created_at > $3::timestamptz - interval '${customerSessionMs} ms'`,
+             and s.created_at > $3::timestamptz - interval '${lifetimeMs} ms'`,
     values: [sha256(session), tenantId, now],
   })
   const [found] = rows
@@ -37,6 +40,26 @@ export async function customerOf(
       values: [sha256(session), now],
     })
   return found.subjectId
+}
+
+/** A stay of a person in the portal. Nothing is known of their network or browser. */
+export type PortalVisit = { createdAt: string; lastSeenAt: string; endedAt: string | null }
+
+/** The last sign-ins of people to a tenant's portal, newest first. */
+export async function listVisits(
+  db: Pool,
+  tenantId: string,
+  subjectIds: readonly string[],
+  limit: number,
+): Promise<PortalVisit[]> {
+  const { rows } = await db.query<PortalVisit>({
+    name: 'list-portal-visits',
+    text: `select created_at as "createdAt", last_seen_at as "lastSeenAt", ended_at as "endedAt"
+           from vault.customer_sessions where tenant_id = $1 and subject_id = any($2)
+           order by created_at desc, session_hash limit $3`,
+    values: [tenantId, subjectIds, limit],
+  })
+  return rows
 }
 
 /** Ends a session for good. */

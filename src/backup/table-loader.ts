@@ -60,7 +60,8 @@ export const excludedTables: Readonly<Record<string, string>> = {
   'vault.provider_sign_ins': 'lasts minutes and belongs to a browser',
   'vault.logout_tokens': 'a token is good for minutes',
   'vault.customer_links': 'a link is good for fifteen minutes; people ask for another one',
-  'vault.customer_sessions': 'as with sessions: people sign in again',
+  'vault.customer_sessions':
+    'as with sessions: people sign in again, and their earlier visits are not known then',
   'vault.known_devices': 'a browser is known again after the next sign-in',
   'vault.login_requests': 'lasts minutes; the program asks again',
   'vault.attempts': 'every allowance begins anew',

@@ -22,6 +22,7 @@ export type IdPrefix =
   | 'hld'
   | 'alw'
   | 'rel'
+  | 'nte'
 
 /** Makes an id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {

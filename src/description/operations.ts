@@ -1151,6 +1151,31 @@ export const operations = {
     },
     dryRun: true,
   },
+  listCustomerNotes: {
+    method: 'GET',
+    path: '/v1/customers/{id}/notes',
+    summary: 'List the notes about a customer, newest first',
+    paged: true,
+  },
+  addCustomerNote: {
+    method: 'POST',
+    path: '/v1/customers/{id}/notes',
+    summary: 'Add a note about a customer',
+    body: {
+      text: {
+        kind: 'text',
+        help: 'What is to be known of the customer; may have several lines',
+        required: true,
+      },
+    },
+    dryRun: true,
+  },
+  removeCustomerNote: {
+    method: 'DELETE',
+    path: '/v1/customers/{id}/notes/{noteId}',
+    summary: 'Remove a note about a customer; repeating it changes nothing',
+    dryRun: true,
+  },
   readUsage: {
     method: 'GET',
     path: '/v1/usage',

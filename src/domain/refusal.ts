@@ -97,6 +97,7 @@ export type RefusalCode =
   | 'customer_exists'
   | 'customer_not_found'
   | 'customer_erased'
+  | 'too_many_notes'
   | 'customer_merged'
   | 'customer_has_meters'
   | 'customer_merged_with_itself'

@@ -215,6 +215,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   customer_exists: [409, 'this customer already exists'],
   customer_not_found: [404, 'customer not found'],
   customer_erased: [409, 'the person behind this customer was erased; create another customer'],
+  too_many_notes: [409, 'this customer has 200 notes; remove one first'],
   customer_merged: [409, 'one of the customers was merged into another; use that one, or undo the merge'],
   customer_has_meters: [
     409,

@@ -59,6 +59,20 @@ export async function readTelemetry(
   return new Map(rows.map(({ instanceId, ...telemetry }) => [instanceId, telemetry]))
 }
 
+/** When these devices last sent something about themselves, by instance id; without those that never did. */
+export async function lastSeenOf(
+  db: Pool,
+  instanceIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await db.query<{ instanceId: string; seenAt: string }>({
+    name: 'last-seen-of-devices',
+    text: `select instance_id as "instanceId", seen_at as "seenAt" from usage.device_telemetry
+           where instance_id = any($1)`,
+    values: [instanceIds],
+  })
+  return new Map(rows.map(({ instanceId, seenAt }) => [instanceId, seenAt]))
+}
+
 export function createDeviceTelemetry(
   db: Pool,
   now: () => Date,

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { licensesOfCustomer } from '../../projections/licenses/of-customer.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from '../../projections/page.ts'
 import type { CallName, RefusedCall } from './refusals.ts'
 
@@ -23,6 +24,7 @@ export type Refusal = {
 
 export type RefusalFilter = {
   licenseId?: string | undefined
+  customerId?: string | undefined
   productId?: string | undefined
   call?: string | undefined
   reason?: string | undefined
@@ -34,7 +36,7 @@ type Row = Omit<Refusal, 'count'> & { refused: bigint }
 export async function listRefusals(
   db: Pool,
   tenantId: string,
-  { licenseId, productId, call, reason }: RefusalFilter,
+  { licenseId, customerId, productId, call, reason }: RefusalFilter,
   { after, limit, order }: Keyset,
 ): Promise<PageOf<Refusal>> {
   const at = orderOf(
@@ -56,6 +58,7 @@ export async function listRefusals(
      where r.tenant_id = $1
        and ($2::text is null or r.license_id = $2) and ($3::text is null or r.product_id = $3)
        and ($4::text is null or r.call = $4) and ($5::text is null or r.reason = $5)
+       and ($9::text is null or r.license_id = any(${licensesOfCustomer('$1', '$9')}))
        and ($6::timestamptz is null or ${at.past('$6', '$7')})
      order by ${at.by} limit $8`,
     [
@@ -67,6 +70,7 @@ export async function listRefusals(
       after?.createdAt ?? null,
       after?.id ?? null,
       limit + 1,
+      customerId ?? null,
     ],
   )
   const refusals = rows.map(({ refused, ...row }) => ({ ...row, count: Number(refused) }))

@@ -7,7 +7,7 @@ import type { MasterKey } from './master-key.ts'
 import { createPeopleIndex, maxOfPerson, type PeopleIndex } from './people-index.ts'
 import { newWrappedKey, open, seal, unwrapKey } from './seal.ts'
 
-type Field = 'email' | 'name' | 'address' | 'license_key' | 'device_name' | 'reason'
+type Field = 'email' | 'name' | 'address' | 'license_key' | 'device_name' | 'reason' | 'note'
 type SealedPerson = { subjectId: string; email: string | null; name: string | null }
 /** Where a person called from; null where that was not recorded. */
 type SealedAddress = { subjectId: string | null; address: string | null }
@@ -58,6 +58,10 @@ export type Subjects = {
   ): Promise<(string | null)[]>
   /** Decrypts what was written about people, in the order given; null for an absent text and for a person who was erased. */
   openReasons(tenantId: string, sealed: readonly (SealedText | null)[]): Promise<(string | null)[]>
+  /** Seals a note about a person; null for a person who was erased. */
+  sealNote(tenantId: string, subjectId: string, text: string): Promise<string | null>
+  /** Decrypts notes about people, in the order given; null for a person who was erased. */
+  openNotes(tenantId: string, sealed: readonly SealedText[]): Promise<(string | null)[]>
   /**
    * Destroys a person's key, and with it everything by which they are found, their sessions in the portal, and the kept keys
    * of their licenses.
@@ -168,6 +172,8 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
     sealReasons: async (tenantId, subjectId, reasons) =>
       sealedReasons(await keysOf(tenantId, [subjectId]), tenantId, subjectId, reasons),
     openReasons: (tenantId, sealed) => openTexts(db, master, tenantId, 'reason', sealed),
+    sealNote: sealFor('note'),
+    openNotes: (tenantId, sealed) => openTexts(db, master, tenantId, 'note', sealed),
     destroy: (tenantId, subjectId) => destroyPerson(db, tenantId, subjectId),
   }
 }

@@ -21,6 +21,16 @@ export type Acme = {
   welcome: string
 }
 
+/** More than the page of a customer shows. */
+const notes = [
+  'Met at the fair in Cologne.',
+  'Pays by invoice.',
+  'Renders at night: call before noon.',
+  'Asked for a quote over 25 more seats.',
+  'Sent the quote.',
+  'Ordered the seats.\nWants one invoice for both.',
+]
+
 /** A vendor some weeks after their first license, so that every page has content. */
 export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acme> {
   const { ask, ledger } = api
@@ -72,6 +82,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     { entitlement: 'beta', effect: 'grant', reason: 'early access', productId: 'acme-editor' },
   ]
   await ask('PATCH', `/v1/customers/${customerId}/entitlements`, { token, body: { overrides } })
+  for (const text of notes) await ask('POST', `/v1/customers/${customerId}/notes`, { token, body: { text } })
 
   const headers = { 'user-agent': 'keyledger-cli/1.4.2 (linux; build-1)' }
   const revoke = await ask('POST', `/v1/licenses/${licenses[1]?.id}/revoke`, {

@@ -78,7 +78,7 @@ test('licenses are linked and unlinked', async () => {
   await client.get(`${own}/links`)
   const absent = await client.post(`${own}/link`, { licenseId: 'lic_00000000000000000000000000' })
   expect(absent.status).toBe(422)
-  expect(wordsOf(absent)).toContain('There is no license with this ID.')
+  expect(wordsOf(absent)).toContain('No license matches.')
   for (let sent = 0; sent < 2; sent++)
     expect((await client.post(`${own}/link`, { licenseId })).status).toBe(303)
   expect(await customerOf(own)).toMatchObject({ licenseIds: [licenseId] })
@@ -87,6 +87,43 @@ test('licenses are linked and unlinked', async () => {
   for (let sent = 0; sent < 2; sent++)
     expect((await client.post(`${own}/unlink`, { licenseId })).status).toBe(303)
   expect(await customerOf(own)).toMatchObject({ licenseIds: [] })
+})
+
+test('a license is picked by a part of what it is known by, and its key is never shown again', async () => {
+  const own = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
+  const free = async (name: string) => {
+    const email = `${name}@babbage.example`
+    const { id: licenseId, licenseKey } = await mint(api.ask, tenant.token, 'editor', { email, name })
+    const { body } = await api.ask('GET', `/v1/licenses/${licenseId}`, { token: tenant.token })
+    const { customerId } = (body as { license: { customerId: string } }).license
+    return { licenseId, licenseKey, email, linked: `/dashboard/customers/${customerId}` }
+  }
+  const [charles, henry] = [await free('charles'), await free('henry')]
+  const link = (fields: Record<string, string>) => client.post(`${own}/link`, fields)
+  await client.get(`${own}/links`)
+  const taken = await link({ licenseId: 'babbage' })
+  expect(taken.status).toBe(422)
+  expect(wordsOf(taken)).toContain('All licenses that match belong to customers.')
+  for (const { licenseId, linked } of [charles, henry])
+    expect((await client.post(`${linked}/unlink`, { licenseId })).status).toBe(303)
+  const several = await link({ licenseId: 'babbage' })
+  expect(several.status).toBe(422)
+  expect(wordsOf(several)).toContain('Several licenses match. Choose one.')
+  expect(wordsOf(several)).toContain('editor, charles@babbage.example')
+  const offered = fieldsOf(several)
+  // A choice counts only for the text that it was offered for.
+  const other = await link({ ...offered, licenseId: 'nobody', licenseIdChoice: charles.licenseId })
+  expect(wordsOf(other)).toContain('No license matches.')
+  expect((await link({ ...offered, licenseIdChoice: charles.licenseId })).status).toBe(303)
+  expect((await link({ licenseId: henry.licenseKey })).status).toBe(303)
+  expect(await customerOf(own)).toMatchObject({ licenseIds: [henry.licenseId, charles.licenseId] })
+  const mistyped = await link({ licenseId: `${henry.licenseKey.slice(0, -3)}0-0` })
+  expect(mistyped.status).toBe(422)
+  expect(mistyped.text).not.toContain(henry.licenseKey.slice(0, -8))
+  const elsewhere = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
+  const refused = await client.post(`${elsewhere}/link`, { licenseId: henry.licenseKey })
+  expect(wordsOf(refused)).toContain('This license belongs to another customer.')
+  expect(refused.text).not.toContain(henry.licenseKey)
 })
 
 test('customers of addresses are switched off and on, and licenses without one are linked', async () => {
@@ -180,10 +217,33 @@ test('an override has a value if it grants, and rows that contradict each other 
   expect(await customerOf(own)).toMatchObject({ entitlementOverrides: overrides })
 })
 
+test('notes are added once for a form that is sent twice, shown with their author, and removed', async () => {
+  const own = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
+  const form = fieldsOf(await client.get(own))
+  const long = await client.post(`${own}/notes`, { ...form, text: 'a'.repeat(2001) })
+  expect(long.status).toBe(422)
+  expect(wordsOf(long)).toContain('Enter at most 2,000 characters')
+  const right = { ...fieldsOf(long), text: 'Pays by invoice.\r\nCalls on <b>Mondays</b>.' }
+  for (let sent = 0; sent < 2; sent++)
+    expect(await client.post(`${own}/notes`, right)).toMatchObject({ status: 303, location: own })
+  const shown = await client.get(own)
+  expect(shown.text.split('Calls on &lt;b')).toHaveLength(2)
+  expect(wordsOf(shown)).toMatch(/support-\w+-member@example\.com, just now/)
+  const auditor = clientOf(api.app)
+  await auditor.signIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
+  const read = await auditor.get(`${own}/notes`)
+  expect(wordsOf(read)).toContain('Pays by invoice.')
+  expect(read.text).not.toContain('Remove note')
+  const { noteId = '' } = fieldsOf(shown)
+  for (let sent = 0; sent < 2; sent++)
+    expect((await client.post(`${own}/notes/remove`, { noteId })).status).toBe(303)
+  expect(wordsOf(await client.get(own))).toContain('No notes.')
+})
+
 test("another workspace's customer gets the response of an unknown one", async () => {
   const other = await makeTenant(api.ledger)
   const foreign = await makeCustomer(api.ask, other.token)
   await client.get('/dashboard/account')
-  for (const path of ['edit', 'link', 'unlink', 'entitlements'])
+  for (const path of ['edit', 'link', 'unlink', 'entitlements', 'notes', 'notes/remove'])
     expect((await client.post(`/dashboard/customers/${foreign}/${path}`)).status).toBe(404)
 })

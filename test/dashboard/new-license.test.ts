@@ -97,16 +97,16 @@ test('a customer is named by an address, or chosen among those whose name matche
   expect(wordsOf(several)).toContain(`Byron Lovelace, byron@lovelace.example, ${byron}`)
   const offered = fieldsOf(several)
   // A choice counts only for the text that it was offered for.
-  const other = await client.post(list, { ...offered, customerId: 'nobody at all', customerChoice: byron })
+  const other = await client.post(list, { ...offered, customerId: 'nobody at all', customerIdChoice: byron })
   expect(wordsOf(other)).toContain('No customer matches.')
   const late = await client.post(list, {
     ...offered,
-    customerChoice: byron,
+    customerIdChoice: byron,
     expiry: 'day',
     expiresOn: '2020-01-01',
   })
   expect(fieldsOf(late)).toMatchObject({ customerId: byron })
-  const chosen = await client.post(list, { ...offered, customerChoice: byron })
+  const chosen = await client.post(list, { ...offered, customerIdChoice: byron })
   expect(chosen.text).toContain(`/dashboard/customers/${byron}`)
   const named = await client.post(list, {
     ...fieldsOf(await form()),

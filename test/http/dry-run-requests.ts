@@ -20,6 +20,7 @@ export type Shelf = {
   ids: Record<
     | 'credit'
     | 'customer'
+    | 'note'
     | 'delivery'
     | 'imported'
     | 'kept'
@@ -40,6 +41,7 @@ export type Shelf = {
   >
 }
 
+const Note = z.object({ note: z.object({ id: z.string() }) })
 const Replay = z.looseObject({ replay: z.looseObject({ id: z.string() }) })
 const Import = z.looseObject({ results: z.array(z.looseObject({ id: z.string() })) })
 
@@ -64,6 +66,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   await workspace(true)
   const kept = (await mint(api.ask, token, 'keeping', { email: 'ada@example.com' })).id
   const customer = await makeCustomer(api.ask, token)
+  const noted = await post(`/v1/customers/${customer}/notes`, { text: 'Calls on Mondays.' })
   await post(`/v1/customers/${customer}/link-license`, { licenseId: linked })
   const merged = await makeCustomer(api.ask, token, { email: 'twice@example.com' })
   await post(`/v1/customers/${merged}/merge`, { into: customer })
@@ -86,6 +89,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
     ids: {
       customer,
       merged,
+      note: Note.parse(noted.body).note.id,
       delivery: await deliveryOf(api.ledger, shop, license),
       ...(await usedMeters(api, token)),
       imported: results[0]?.id ?? '',
@@ -231,6 +235,8 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
     `/v1/customers/${ids.customer}/unlink-license`,
     { licenseId: ids.linked },
   ],
+  'POST /v1/customers/{id}/notes': [`/v1/customers/${ids.customer}/notes`, { text: 'Pays by invoice.' }],
+  'DELETE /v1/customers/{id}/notes/{noteId}': [`/v1/customers/${ids.customer}/notes/${ids.note}`],
   'PATCH /v1/customers/{id}/entitlements': [
     `/v1/customers/${ids.customer}/entitlements`,
     { overrides: [{ entitlement: 'export', effect: 'grant' }] },

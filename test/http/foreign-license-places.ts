@@ -106,6 +106,28 @@ export const licensePlaces: readonly Place[] = [
     (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}` }),
   ],
   [
+    'reading the notes about a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/notes` }),
+  ],
+  [
+    'adding a note about a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/notes`,
+      body: { text: 'Calls on Mondays.' },
+    }),
+  ],
+  [
+    'removing a note about a customer',
+    404,
+    (which, owned) => ({
+      method: 'DELETE',
+      url: `/v1/customers/${customerId(which, owned)}/notes/nte_00000000000000000000000000`,
+    }),
+  ],
+  [
     'linking a license to a customer',
     404,
     (which, owned) => ({

@@ -47,6 +47,10 @@ beforeAll(async () => {
     )
     await tenant.tokenWith('products:read')
     customerId ??= customer
+    await ask('POST', `/v1/customers/${customerId}/notes`, {
+      token: tenant.token,
+      body: { text: `Note ${n}` },
+    })
     const { id, licenseKey } = await mint(ask, tenant.token, 'product-0', { customerId })
     licenseId ??= id
     firstKey ??= licenseKey

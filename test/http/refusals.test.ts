@@ -212,6 +212,8 @@ describe('a path', () => {
     ['/v1/customers/cus_absent', 'DELETE, GET, HEAD, PATCH'],
     ['/v1/audit', 'GET, HEAD'],
     ['/v1/customers/cus_absent/link-license', 'POST'],
+    ['/v1/customers/cus_absent/notes', 'GET, HEAD, POST'],
+    ['/v1/customers/cus_absent/notes/nte_absent', 'DELETE'],
     ['/v1/customers/cus_absent/entitlements', 'PATCH'],
     ['/v1/usage', 'GET, HEAD'],
     ['/v1/licenses/lic_absent/refusals', 'GET, HEAD'],

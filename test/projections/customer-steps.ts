@@ -8,6 +8,7 @@ import {
   unlinkLicense,
 } from '../../src/commands/customers/customers.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
+import { addNote, removeNote } from '../../src/commands/customers/notes.ts'
 import { replaceOverrides } from '../../src/commands/customers/overrides.ts'
 import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
@@ -17,6 +18,8 @@ export type CustomerStep =
   | { do: 'add customer' }
   | { do: 'erase customer'; customer: number }
   | { do: 'change customer'; customer: number; address: number }
+  | { do: 'add note'; customer: number }
+  | { do: 'remove note'; customer: number; note: number }
   | { do: 'link license'; customer: number; license: number }
   | { do: 'unlink license'; customer: number; license: number }
   | { do: 'override'; customer: number; entitlement: string; effect: 'grant' | 'revoke'; days: number | null }
@@ -31,6 +34,8 @@ export const anyCustomerStep: fc.Arbitrary<CustomerStep> = fc.oneof(
   fc.record({ do: fc.constantFrom('add customer' as const, 'issue checkout key' as const) }),
   fc.record({ do: fc.constant('erase customer' as const), customer: some }),
   fc.record({ do: fc.constant('change customer' as const), customer: some, address: some }),
+  fc.record({ do: fc.constant('add note' as const), customer: some }),
+  fc.record({ do: fc.constant('remove note' as const), customer: some, note: some }),
   fc.record({
     do: fc.constantFrom('link license' as const, 'unlink license' as const),
     customer: some,
@@ -61,6 +66,7 @@ const day = 86_400_000
 /** Runs the steps of one tenant. @throws Refusal for a step that the rules do not allow */
 export function customerStepRunner({ ports, clock }: TestLedger, tenantId: string, productId: string) {
   const customerIds: string[] = []
+  const noteIds: string[] = []
   const customerAt = (index: number) => customerIds[index % customerIds.length]
 
   async function runOnCustomer(step: Extract<CustomerStep, { customer: number }>, licenseId: string) {
@@ -72,6 +78,14 @@ export function customerStepRunner({ ports, clock }: TestLedger, tenantId: strin
     }
     if (step.do === 'link license') return linkLicense(ports, tenantId, id, licenseId, origin)
     if (step.do === 'unlink license') return unlinkLicense(ports, tenantId, id, licenseId, origin)
+    if (step.do === 'add note') {
+      const { noteId } = await addNote(ports, { tenantId, customerId: id }, 'Pays by invoice.', origin)
+      return noteIds.push(noteId)
+    }
+    if (step.do === 'remove note') {
+      const noteId = noteIds[step.note % noteIds.length] ?? 'nte_none'
+      return removeNote(ports, { tenantId, customerId: id }, noteId, origin)
+    }
     if (step.do === 'change customer') {
       const email = `${tenantId}-${step.address}@example.com`
       return changeCustomer(ports, tenantId, id, { email }, origin)
@@ -96,6 +110,8 @@ export function customerStepRunner({ ports, clock }: TestLedger, tenantId: strin
       case 'link license':
       case 'unlink license':
       case 'change customer':
+      case 'add note':
+      case 'remove note':
       case 'override':
         return runOnCustomer(step, licenseId)
       case 'reveal sdk key':
@@ -132,6 +148,9 @@ export const everyCustomerStep: readonly CustomerStep[] = [
   { do: 'change customer', customer: 0, address: 1 },
   { do: 'link license', customer: 0, license: 0 },
   { do: 'unlink license', customer: 0, license: 0 },
+  { do: 'add note', customer: 0 },
+  { do: 'add note', customer: 0 },
+  { do: 'remove note', customer: 0, note: 0 },
   { do: 'erase customer', customer: 0 },
   { do: 'add customer' },
 ]

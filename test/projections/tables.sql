@@ -142,6 +142,19 @@ create index customers_erased on customers (tenant_id, created_at desc, customer
 create index customers_of_subject on customers (tenant_id, subject_id);
 create index customers_merged on customers (merged_into) where merged_into is not null;
 
+create table customer_notes (
+  note_id text not null,
+  customer_id text not null,
+  tenant_id text not null,
+  subject_id text not null,
+  text text,
+  actor text not null,
+  at timestamptz not null,
+  primary key (note_id)
+);
+create index notes_of_customer on customer_notes (customer_id, at desc, note_id desc) where text is not null;
+create index notes_of_subject on customer_notes (tenant_id, subject_id) where text is not null;
+
 create table licenses (
   license_id text not null,
   tenant_id text not null,

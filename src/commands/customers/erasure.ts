@@ -1,3 +1,4 @@
+import { findNotesOfPerson } from '../../../projections/customer-notes.ts'
 import { findMemberBySubject } from '../../../projections/members.ts'
 import { findPersonRecords } from '../../../projections/subjects.ts'
 import { linkMailsOf } from '../../access/customer-links.ts'
@@ -39,9 +40,14 @@ export async function eraseSubject(
   }))
   const traces = await findPersonRecords(ports.db, tenantId, subjectId)
   const people = await ports.subjects.openPeople(tenantId, traces.sealed)
-  // First the stored answers, which are found by the person's name and address: without the key these would
+  // First the stored answers, which are found by the person's name and address and the notes about them: without the key these would
   // be unknown.
-  const texts = new Set(people.flatMap(({ email, name }) => [email, name].filter((text) => text !== null)))
+  const notes = await ports.subjects.openNotes(
+    tenantId,
+    await findNotesOfPerson(ports.db, tenantId, subjectId),
+  )
+  const named = people.flatMap(({ email, name }) => [email, name])
+  const texts = new Set([...named, ...notes].filter((text) => text !== null))
   await ports.idempotency.forgetAnswersWith(tenantId, [...texts])
   // Before the links that lead to them are gone.
   const linkMails = await removeMails(ports, tenantId, await linkMailsOf(ports.db, tenantId, subjectId))

@@ -1,17 +1,19 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { findLicense } from '../../../projections/licenses/queries.ts'
+import { findLicenses } from '../../../projections/licenses/queries.ts'
 import { linkLicense, unlinkLicense } from '../../commands/customers/customers.ts'
 import { linkByAddress } from '../../commands/customers/link-by-address.ts'
 import { isId } from '../../credentials/id.ts'
 import { type Html, html } from '../../html.ts'
 import { counted } from '../../sentence.ts'
 import { type FilledForm, newForm, readForm } from '../forms/filled-form.ts'
-import { formProblem, textField } from '../forms/form-fields.ts'
+import { formProblem } from '../forms/form-fields.ts'
+import { formOf } from '../forms/forms.ts'
 import { refusedForm } from '../forms/refused.ts'
 import { wantedLine } from '../forms/typed.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { heading, section, table, tokenField } from '../frame/parts.ts'
+import { chosenLicense, licenseField, maxLicenseText } from '../licenses/license-field.ts'
 import { shownLicenses } from '../licenses/route.ts'
 import { type ShownLicense, statusBadge } from '../licenses/view.ts'
 import type { PageContext } from '../page-context.ts'
@@ -22,11 +24,10 @@ import { aboveIn, type CustomerRequest, customerOf } from './choose.ts'
 const change = pageRoute({ page: 'change_licenses' })
 const changeOne = pageRoute({ page: 'change_licenses', auditedView: 'customer' })
 
-const noLicense = 'There is no license with this ID. An ID begins with lic_.'
-
-const LicenseForm = z.object({
-  licenseId: wantedLine(100, 'Enter the ID of a license.').refine((id) => isId('lic', id), noLicense),
+const LinkForm = z.object({
+  licenseId: wantedLine(maxLicenseText, 'Enter a license key, a name, an email address or an ID.'),
 })
+const UnlinkForm = z.object({ licenseId: z.string().refine((id) => isId('lic', id)) })
 
 /** As many as the page of a customer shows. */
 const maxShown = 100
@@ -36,9 +37,7 @@ export function customerLinkPages(app: FastifyInstance, { ports, show }: PageCon
   const page = async (request: CustomerRequest, reply: FastifyReply, form: FilledForm) => {
     const { customer, licenseIds } = await customerOf(ports, request)
     const { tenantId } = principalOf(request)
-    const ids = licenseIds.slice(0, maxShown)
-    const found = await Promise.all(ids.map((id) => findLicense(ports.db, tenantId, id)))
-    const entries = found.filter((entry) => entry !== undefined)
+    const entries = await findLicenses(ports.db, tenantId, licenseIds.slice(0, maxShown))
     const licenses = await shownLicenses(ports, tenantId, entries)
     return show(reply, {
       title: 'Linked licenses',
@@ -60,27 +59,31 @@ export function customerLinkPages(app: FastifyInstance, { ports, show }: PageCon
     page(request, reply, newForm()),
   )
 
-  for (const [path, command, done] of [
-    ['link', linkLicense, 'License linked.'],
-    ['unlink', unlinkLicense, 'License unlinked.'],
-  ] as const) {
-    app.post(`/customers/:id/${path}`, change, async (request: CustomerRequest, reply) => {
-      const { customer } = await customerOf(ports, request)
-      const { tenantId, customerId } = customer
-      const { filled, data } = readForm(LicenseForm, request)
-      if (!data) return page(request, reply, filled)
-      try {
-        await command(ports, tenantId, customerId, data.licenseId, originOfMember(request))
-      } catch (error) {
-        return page(request, reply, refusedForm(error, filled, problems))
-      }
-      return redirectWith(reply, `/dashboard/customers/${customerId}`, done)
-    })
-  }
+  app.post('/customers/:id/link', change, async (request: CustomerRequest, reply) => {
+    const { customer } = await customerOf(ports, request)
+    const { tenantId, customerId } = customer
+    const { filled, data } = readForm(LinkForm, request)
+    if (!data) return page(request, reply, filled)
+    const chosen = await chosenLicense(ports, request, filled)
+    if ('unclear' in chosen) return page(request, reply, chosen.unclear)
+    try {
+      await linkLicense(ports, tenantId, customerId, chosen.licenseId, originOfMember(request))
+    } catch (error) {
+      return page(request, reply, refusedForm(error, chosen.filled, problems))
+    }
+    return redirectWith(reply, `/dashboard/customers/${customerId}`, 'License linked.')
+  })
+
+  app.post('/customers/:id/unlink', change, async (request: CustomerRequest, reply) => {
+    const { customer } = await customerOf(ports, request)
+    const { tenantId, customerId } = customer
+    const { licenseId } = formOf(UnlinkForm, request)
+    await unlinkLicense(ports, tenantId, customerId, licenseId, originOfMember(request))
+    return redirectWith(reply, `/dashboard/customers/${customerId}`, 'License unlinked.')
+  })
 }
 
 const problems = {
-  license_not_found: ['licenseId', noLicense],
   license_of_another_customer: [
     'licenseId',
     'This license belongs to another customer. Unlink it there first.',
@@ -113,13 +116,7 @@ function linksView({ token, customerId, licenses, form }: Links): Html {
     ${formProblem(form)}
     <form class="sheet stack" method="post" action=${`${own}/link`}>
       ${tokenField(token)}
-      ${textField(form, {
-        name: 'licenseId',
-        label: 'License ID',
-        hint: html`On the page of the license: <code>lic_…</code>`,
-        maxlength: 100,
-        className: 'mono',
-      })}
+      ${licenseField(form)}
       <div class="decide">
         <button>Link license</button>
         <a class="button second" href=${own}>Back to the customer</a>

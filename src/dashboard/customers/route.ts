@@ -1,39 +1,25 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { type CustomerEntry, findCustomer, listCustomers } from '../../../projections/customers.ts'
-import { findLicense } from '../../../projections/licenses/queries.ts'
 import { countLicensesToLink } from '../../../projections/licenses/to-link.ts'
-import { listMergedInto } from '../../../projections/merges.ts'
-import { listSales } from '../../../projections/sales/queries.ts'
-import { openOverrides } from '../../commands/customers/overrides.ts'
-import { metersOfCustomers } from '../../commands/meters/owners.ts'
 import { may } from '../../domain/members/roles.ts'
-import { paidByCurrency } from '../../domain/sales/totals.ts'
 import type { Ports } from '../../ports.ts'
-import { readBuyers } from '../../sales/buyers.ts'
 import { findCustomersByPersonPart } from '../../search/people.ts'
 import { type Person, unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../forms/forms.ts'
-import { shownLicenses } from '../licenses/route.ts'
 import { one, PersonId } from '../lists/lists.ts'
-import { MeterQuery, meterQuery, standingUseOf } from '../metered-use/use.ts'
 import type { PageContext } from '../page-context.ts'
-import { SeatQuery, seatUseOf } from '../seat-use/seat-use.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
-import { type CustomerRequest, customerOf } from './choose.ts'
 import { customerLinkPages } from './links-route.ts'
 import { customerMergePages } from './merge-route.ts'
 import { customerMeterPages } from './meters-route.ts'
+import { notePages } from './notes-route.ts'
+import { onePage } from './one-route.ts'
 import { overridePages } from './overrides-route.ts'
 import { customerForms } from './person-route.ts'
-import { customersView, customerView } from './view.ts'
+import { customersView } from './view.ts'
 
 const pageSize = 50
-/** The page shows at most this many licenses of a customer. */
-const maxOfCustomer = 100
-/** And at most this many of their sales, of which it sums up more. The list of sales has the others. */
-const maxSales = 20
-const maxSummed = 1000
 
 const Status = z.enum(['present', 'erased'])
 const Query = z.object({ cursor: one, status: one, person: one })
@@ -50,6 +36,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
   customerLinkPages(app, context)
   customerMergePages(app, context)
   overridePages(app, context)
+  notePages(app, context)
   customerMeterPages(app, context)
 }
 
@@ -137,61 +124,4 @@ async function withPeople(
     entries.map(({ customer }) => customer),
   )
   return entries.map((entry, index) => ({ ...entry, person: people[index] ?? unknownPerson }))
-}
-
-function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get(
-    '/customers/:id',
-    auditedPage('customer', SeatQuery.extend(meterQuery)),
-    async (request: CustomerRequest, reply) => {
-      const { tenantId, role } = principalOf(request)
-      const { person, ...entry } = await customerOf(ports, request)
-      const mayChange = may(role, 'change_licenses')
-      const { customerId, subjectId } = entry.customer
-      const [found, bought, merged, seatUse, meteredUse] = await Promise.all([
-        Promise.all(
-          entry.licenseIds
-            .slice(0, maxOfCustomer)
-            .map((licenseId) => findLicense(ports.db, tenantId, licenseId)),
-        ),
-        listSales(
-          ports.db,
-          tenantId,
-          { customer: { customerId, subjectId } },
-          { after: undefined, limit: maxSummed },
-        ),
-        listMergedInto(ports.db, tenantId, customerId),
-        seatUseOf(ports, { tenantId, customerId }, SeatQuery.parse(request.query)),
-        standingUseOf(ports, metersOfCustomers, { tenantId, customerId }, MeterQuery.parse(request.query)),
-      ])
-      const sales = await readBuyers(ports, tenantId, bought.items.slice(0, maxSales))
-      const [overrides = []] = await openOverrides(ports, tenantId, [entry.customer.overrides])
-      const licenses = await shownLicenses(
-        ports,
-        tenantId,
-        found.filter((license) => license !== undefined),
-      )
-      const hidden = entry.licenseIds.length - licenses.length
-      return show(reply, {
-        title: person.email ?? entry.customer.customerId,
-        nav: 'customers',
-        content: (view) =>
-          customerView(view, {
-            ...entry,
-            person,
-            overrides,
-            licenses,
-            hidden,
-            seatUse,
-            meteredUse: { ...meteredUse, mayChange },
-            sales,
-            merged,
-            moreSales: bought.items.length > maxSales,
-            // Of more than that, a sum would not be one.
-            paid: bought.next === undefined ? paidByCurrency(bought.items) : [],
-            mayChange,
-          }),
-      })
-    },
-  )
 }

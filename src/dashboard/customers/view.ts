@@ -1,37 +1,24 @@
-import type { CustomerEntry, PresentCustomer } from '../../../projections/customers.ts'
+import type { CustomerEntry } from '../../../projections/customers.ts'
 import { mostLinked } from '../../commands/customers/link-by-address.ts'
-import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
-import { entitlementsWritten } from '../../domain/products/written-values.ts'
-import type { Paid } from '../../domain/sales/totals.ts'
-import { money } from '../../history/changes.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { counted } from '../../sentence.ts'
 import type { Person } from '../../vault/subjects.ts'
-import { ago, dayOf } from '../frame/moments.ts'
+import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
   badge,
   choicesOf,
-  copyable,
   empty,
-  facts,
   field,
   filters,
   heading,
   pager,
   section,
   select,
-  sentenceList,
   table,
   tokenField,
 } from '../frame/parts.ts'
-import { licenseTable, type ShownLicense } from '../licenses/view.ts'
 import { chosenPerson } from '../lists/lists.ts'
-import { meteredUsePart, type ShownMeters } from '../metered-use/part.ts'
-import { type SaleRow, salesTable } from '../sales/view.ts'
-import type { ShownSeatUse } from '../seat-use/seat-use.ts'
-import { seatUsePart } from '../seat-use/view.ts'
-import { mergedFacts, mergePart } from './merge-view.ts'
 
 type Customers = {
   customers: readonly (CustomerEntry & { person: Person })[]
@@ -125,103 +112,3 @@ const noCustomers = (isFiltered: boolean, mayChange: boolean): Html =>
         'Create one to see all licenses of a person or a company together.',
         mayChange && newCustomer,
       )
-
-type OneCustomer = CustomerEntry & {
-  person: Person
-  overrides: readonly ExplainedOverride[]
-  licenses: readonly ShownLicense[]
-  /** How many licenses are not shown. */
-  hidden: number
-  seatUse: ShownSeatUse | undefined
-  meteredUse: ShownMeters
-  /** The newest ones of the licenses and of the person. */
-  sales: readonly SaleRow[]
-  moreSales: boolean
-  /** What was paid in all, by currency. */
-  paid: readonly Paid[]
-  /** The customers that were merged into this one. */
-  merged: readonly PresentCustomer[]
-  mayChange: boolean
-}
-
-export function customerView(
-  view: View,
-  {
-    customer,
-    person,
-    overrides,
-    licenses,
-    hidden,
-    seatUse,
-    meteredUse,
-    sales,
-    moreSales,
-    paid,
-    merged,
-    mayChange,
-  }: OneCustomer,
-): Html {
-  const own = `${path}/${customer.customerId}`
-  const to = (href: string, label: string, look = 'button second') =>
-    html`<a class=${look} href=${href}>${label}</a>`
-  return html`<div>
-    ${heading(person.email ?? customer.customerId, copyable('customer ID', customer.customerId), mayChange && customer.erasedAt === null && [to(`/dashboard/new-license?customer=${customer.customerId}`, 'New license'), to(`${own}/edit`, 'Edit', 'button')])}
-    <div class="sheet">
-      ${facts([
-        ['Name', person.name ?? 'not set'],
-        ['Created', dayOf(customer.createdAt)],
-        ...mergedFacts(customer, merged),
-        paid.length > 0 && ['Paid', sentenceList(paid.map(paidWords))],
-        ...Object.entries(customer.metadata),
-      ])}
-    </div>
-    ${section(
-      'Licenses',
-      licenses.length === 0
-        ? html`<p class="lead">No linked licenses.</p>`
-        : html`<div class="sheeted">${licenseTable(view, licenses)}</div>`,
-      hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
-    )}
-    ${mayChange && html`<p class="after">${to(`${own}/links`, 'Link or unlink licenses')}</p>`}
-    ${mayChange && customer.erasedAt === null && mergePart(view.token, customer)}
-    ${seatUsePart(own, seatUse)} ${meteredUsePart(own, meteredUse, { customer: customer.customerId })}
-    ${section(
-      'Sales',
-      sales.length === 0
-        ? html`<p class="lead">No sales.</p>`
-        : html`<div class="sheeted">${salesTable(view, sales)}</div>`,
-      'The sales of the licenses above, and those to the same email address, newest first.',
-    )}
-    ${moreSales && html`<p class="after">${to(`/dashboard/sales?customer=${customer.customerId}`, 'Show all sales')}</p>`}
-    ${section('Entitlement overrides', overridesView(overrides), 'Entitlements that this customer has or lacks regardless of the license.')}
-    ${mayChange && html`<p class="after">${to(`${own}/entitlements`, 'Edit overrides')}</p>`}
-  </div>`
-}
-
-const paidWords = ({ currency, paid, returned }: Paid): string =>
-  returned === 0
-    ? money(paid, currency)
-    : `${money(paid, currency)}, of which ${money(returned, currency)} went back`
-
-function overridesView(overrides: readonly ExplainedOverride[]): Html {
-  if (overrides.length === 0) return html`<p class="lead">No overrides.</p>`
-  return html`<div class="sheeted">
-    ${table({
-      caption: 'Entitlement overrides',
-      columns: [
-        { label: 'Entitlement' },
-        { label: 'Effect' },
-        { label: 'Product', wide: true },
-        { label: 'Expires', wide: true },
-        { label: 'Reason', wide: true },
-      ],
-      rows: overrides.map(({ entitlement, value, effect, productId, expiresAt, reason }): Content[] => [
-        html`<code>${entitlementsWritten([entitlement], value === undefined ? {} : { [entitlement]: value })}</code>`,
-        badge(effect === 'grant' ? 'good' : 'bad', effect === 'grant' ? 'granted' : 'revoked'),
-        productId ?? 'all',
-        expiresAt === undefined || expiresAt === null ? 'never' : dayOf(expiresAt),
-        reason ?? '',
-      ]),
-    })}
-  </div>`
-}

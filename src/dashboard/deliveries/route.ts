@@ -11,7 +11,7 @@ import { notFound } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { shownPayload } from '../../webhooks/public-events.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { one } from '../lists/lists.ts'
+import { one, oneCustomer } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
@@ -25,7 +25,14 @@ const pageSize = 50
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 const Status = z.enum(['pending', 'delivered', 'abandoned'])
-const Query = z.object({ cursor: one, status: one, channel: one, event: one, endpoint: one })
+const Query = z.object({
+  cursor: one,
+  status: one,
+  channel: one,
+  event: one,
+  endpoint: one,
+  customer: oneCustomer,
+})
 
 /** Deliveries: to the webhook, and to customers by mail. */
 export function deliveryPages(app: FastifyInstance, context: PageContext): void {
@@ -48,12 +55,14 @@ function filterFrom({
   channel,
   event,
   endpoint,
+  customer,
 }: Omit<z.infer<typeof Query>, 'cursor'>): DeliveryFilter {
   return {
     status: Status.safeParse(status).data,
     channel: Channel.safeParse(channel).data,
     event: DeliveryEventName.safeParse(event).data,
     endpointId: endpoint,
+    customerId: customer,
   }
 }
 
@@ -62,10 +71,10 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
     const { tenantId } = principalOf(request)
     const { cursor, ...given } = Query.parse(request.query)
     const filter = filterFrom(given)
-    const { status, channel, event, endpointId } = filter
+    const { status, channel, event, endpointId, customerId } = filter
     const endpoints = await listEndpoints(ports.db, tenantId)
     const names = new Map(endpoints.map((endpoint) => [endpoint.endpointId, nameOfEndpoint(endpoint)]))
-    const boundTo = [tenantId, 'dashboard deliveries', status, channel, event, endpointId]
+    const boundTo = [tenantId, 'dashboard deliveries', status, channel, event, endpointId, customerId]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const { items: deliveries, next } = await listDeliveries(ports.db, tenantId, filter, keyset)
     const waitedFor = await findWaitedFor(ports, deliveries)
@@ -76,7 +85,7 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
         deliveriesView(view, {
           deliveries,
           waitedFor,
-          filter: { status, channel, event, endpoint: endpointId },
+          filter: { status, channel, event, endpoint: endpointId, customer: customerId },
           names,
           cursor,
           next: cursors.write(boundTo, next),

@@ -20,6 +20,7 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
+import { customerLine, keptCustomer } from '../lists/lists.ts'
 
 type Status = KnownDelivery['status']
 
@@ -51,6 +52,7 @@ type Deliveries = {
     channel: Channel | undefined
     event: DeliveryEventName | undefined
     endpoint: string | undefined
+    customer: string | undefined
   }
   /** What people call each webhook endpoint, by its id. */
   names: ReadonlyMap<string, string>
@@ -64,6 +66,7 @@ export function deliveriesView(view: View, shown: Deliveries): Html {
   return html`<div>
     ${heading('Deliveries', 'Webhook and email deliveries, newest first. Failed deliveries are retried after 1, 5 and 30 minutes.')}
     ${filters('/dashboard/deliveries', 'deliveries', [
+      keptCustomer(filter.customer),
       select('channel', 'Channel', choicesOf('All channels', Object.entries(channelNames), filter.channel)),
       select('event', 'Event', choicesOf('All events', asNamed(DeliveryEventName.options), filter.event)),
       names.size > 1 &&
@@ -71,6 +74,7 @@ export function deliveriesView(view: View, shown: Deliveries): Html {
       select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
     ])}
     <div id="deliveries">
+      ${customerLine(filter.customer, '/dashboard/deliveries', 'Show all deliveries')}
       ${
         deliveries.length === 0
           ? noDeliveries(view, isFiltered)
@@ -90,7 +94,10 @@ const noDeliveries = (view: View, isFiltered: boolean): Html =>
         view.may('manage_connections') && html`<a href="/dashboard/webhooks/new">Add endpoint</a>`,
       )
 
-function deliveriesTable(view: View, { deliveries, waitedFor, names }: Deliveries): Html {
+export function deliveriesTable(
+  view: View,
+  { deliveries, waitedFor, names }: Pick<Deliveries, 'deliveries' | 'waitedFor' | 'names'>,
+): Html {
   return table({
     caption: 'Deliveries',
     columns: [

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { inputWords, isPredicate } from '../../domain/input-words.ts'
-import type { Candidate } from '../customers/choose.ts'
 
 /** A form as a member filled it in, to show again: what was typed, and what is wrong with each field. */
 export type FilledForm = {
@@ -9,9 +8,12 @@ export type FilledForm = {
   typed: Readonly<Record<string, readonly string[]>>
   /** One sentence for each wrong field, by its name; `form` is for what concerns no single field. */
   problems: Readonly<Record<string, string>>
-  /** The customers to choose from when what was typed means several. */
-  candidates?: readonly Candidate[]
+  /** What to choose from when what was typed means several. */
+  choices?: readonly Choice[]
 }
+
+/** One of what a typed text may mean. */
+export type Choice = { id: string; words: string }
 
 /** An empty form, with its first values. */
 export const newForm = (values: Readonly<Record<string, string | readonly string[]>> = {}): FilledForm => ({

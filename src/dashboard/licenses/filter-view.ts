@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { maxCustomerText } from '../forms/customer-field.ts'
 import type { View } from '../frame/page.ts'
 import { asNamed, choicesOf, field, filters, productSelect, select, tokenField } from '../frame/parts.ts'
-import { chosenPerson, personForm } from '../lists/lists.ts'
+import { chosenPerson, keptCustomer, personForm } from '../lists/lists.ts'
 import { licenseSources, type ShownFilter } from './filter.ts'
 
 const kinds = [
@@ -23,7 +23,7 @@ export function licenseFilters(
     <form id="find-customer" method="post" action=${`${path}/customer`}>${tokenField(view.token)}</form>
     ${filters(path, 'licenses', [
       chosenPerson(person),
-      customer !== undefined && html`<input type="hidden" name="customer" value=${customer} />`,
+      keptCustomer(customer),
       productSelect(products, product),
       select('status', 'Status', choicesOf('Any status', asNamed(licenseStatuses), status)),
       html`<details open=${Object.values(more).some((value) => value !== undefined)}>

@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { LicenseFilter } from '../../../projections/licenses/filter.ts'
-import { isId } from '../../credentials/id.ts'
 import { licenseStatuses } from '../../domain/licenses/status.ts'
 import { isStorable, Slug } from '../../domain/values.ts'
-import { one, oneAs, oneDay, PersonId } from '../lists/lists.ts'
+import { one, oneAs, oneCustomer, oneDay, PersonId } from '../lists/lists.ts'
 
 /** Where licenses come from. */
 export const licenseSources = ['api', 'import', 'sale', 'test'] as const
@@ -23,7 +22,7 @@ export const LicenseQuery = z.object({
   product: oneAs(Slug),
   status: oneAs(z.enum(licenseStatuses)),
   person: one.pipe(PersonId),
-  customer: oneAs(z.string().refine((id) => isId('cus', id))),
+  customer: oneCustomer,
   source: oneAs(z.enum(licenseSources)),
   test: oneAs(z.enum(['true', 'false'])),
   createdFrom: oneDay,

@@ -9,6 +9,7 @@ import { choiceField, formProblem } from '../forms/form-fields.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { asNamed, badge, empty, heading, pager, type Tone, table, tokenField } from '../frame/parts.ts'
+import { customerLine } from '../lists/lists.ts'
 import type { ShownFilter } from './filter.ts'
 import { licenseFilters } from './filter-view.ts'
 
@@ -81,7 +82,7 @@ export function licensesView(
     ${licenseFilters(view, products, filter)}
     <div id="licenses">
       ${filter.person !== undefined && html`<p class="lead">Showing one person. <a href="/dashboard/licenses">Show all licenses</a></p>`}
-      ${filter.customer !== undefined && html`<p class="lead">Showing one <a href=${`/dashboard/customers/${filter.customer}`}>customer</a>. <a href="/dashboard/licenses">Show all licenses</a></p>`}
+      ${customerLine(filter.customer, '/dashboard/licenses', 'Show all licenses')}
       ${
         licenses.length === 0
           ? noLicenses(filtered, mayMint)

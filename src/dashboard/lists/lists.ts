@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { listProducts, type PresentProduct } from '../../../projections/products/queries.ts'
+import { isId } from '../../credentials/id.ts'
 import { type Html, html } from '../../html.ts'
 import type { Ports } from '../../ports.ts'
 import { formOf } from '../forms/forms.ts'
@@ -27,6 +28,18 @@ export const one = z
 /** A parameter that follows a rule; one that does not is absent. */
 export const oneAs = <Rule extends z.ZodType<string>>(rule: Rule) =>
   one.transform((value) => rule.safeParse(value).data)
+
+/** The customer whose page led to a list, from its URL. */
+export const oneCustomer = oneAs(z.string().refine((id) => isId('cus', id)))
+
+/** The customer of a list, which its other filters keep. */
+export const keptCustomer = (customer: string | undefined) =>
+  customer !== undefined && html`<input type="hidden" name="customer" value=${customer} />`
+
+/** The line above a list of one customer. @param all the link to the whole list, such as `Show all licenses` */
+export const customerLine = (customer: string | undefined, path: string, all: string) =>
+  customer !== undefined &&
+  html`<p class="lead">Showing one <a href=${`/dashboard/customers/${customer}`}>customer</a>. <a href=${path}>${all}</a></p>`
 
 /** A day in UTC: `2026-03-01`. */
 export const oneDay = oneAs(z.iso.date())

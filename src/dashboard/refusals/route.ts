@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Slug } from '../../domain/values.ts'
 import { listRefusals, listUnknownKeys } from '../../usage/read-refusals.ts'
 import { callNames } from '../../usage/refusals.ts'
-import { one, productChoices } from '../lists/lists.ts'
+import { one, oneCustomer, productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { refusalsView } from './view.ts'
@@ -17,20 +17,21 @@ const Filter = z.object({
   reason: z.string().max(40).optional().catch(undefined),
 })
 
-const Query = z.object({ cursor: one, product: one, call: one, reason: one })
+const Query = z.object({ cursor: one, product: one, call: one, reason: one, customer: oneCustomer })
 
 /** The refused calls of all licenses, and calls with unknown keys. It shows devices, so the view is recorded. */
 export function refusalsPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
   app.get('/refusals', auditedPage('devices', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const query = Query.parse(request.query)
-    const { cursor } = query
+    const { cursor, customer } = query
     const { product, call, reason } = Filter.parse(query)
-    const boundTo = [tenantId, 'dashboard refusals', product ?? null, call ?? null, reason ?? null]
+    const filter = { product, call, reason, customer }
+    const boundTo = [tenantId, 'dashboard refusals', JSON.stringify(filter)]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     await ports.refusals.flush()
     const [{ items: refusals, next }, { items: unknownKeys }, products] = await Promise.all([
-      listRefusals(ports.db, tenantId, { productId: product, call, reason }, keyset),
+      listRefusals(ports.db, tenantId, { productId: product, call, reason, customerId: customer }, keyset),
       listUnknownKeys(ports.db, tenantId, product, { after: undefined, limit: keysShown }),
       productChoices(ports, tenantId),
     ])
@@ -42,7 +43,7 @@ export function refusalsPage(app: FastifyInstance, { ports, cursors, show }: Pag
           refusals,
           unknownKeys,
           products,
-          filter: { product, call, reason },
+          filter,
           cursor,
           next: cursors.write(boundTo, next),
         }),

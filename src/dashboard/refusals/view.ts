@@ -14,13 +14,14 @@ import {
   select,
   table,
 } from '../frame/parts.ts'
+import { customerLine, keptCustomer } from '../lists/lists.ts'
 import { callWords, reasonName, reasonNames } from './labels.ts'
 
 type Refusals = {
   refusals: readonly Refusal[]
   unknownKeys: readonly UnknownKey[]
   products: readonly { productId: string; name: string }[]
-  filter: { product: string | undefined; call: string | undefined; reason: string | undefined }
+  filter: Record<'product' | 'call' | 'reason' | 'customer', string | undefined>
   cursor: string | undefined
   next: string | null
 }
@@ -31,15 +32,20 @@ export function refusalsView(view: View, page: Refusals): Html {
   const { refusals, unknownKeys, products, filter, cursor, next } = page
   const calls = callNames.map((call) => [call, callWords[call]] as const)
   const showsLicenses = filter.reason !== 'not_found'
-  const showsKeys = cursor === undefined && (filter.reason === undefined || filter.reason === 'not_found')
+  const showsKeys =
+    cursor === undefined &&
+    filter.customer === undefined &&
+    (filter.reason === undefined || filter.reason === 'not_found')
   return html`<div>
     ${heading('Refusals', 'Activations, validations and uses of meters that were refused in the last 90 days, and why.')}
     ${filters(path, 'refusals', [
+      keptCustomer(filter.customer),
       productSelect(products, filter.product),
       select('call', 'Call', choicesOf('Any call', calls, filter.call)),
       select('reason', 'Reason', choicesOf('Any reason', Object.entries(reasonNames), filter.reason)),
     ])}
     <div id="refusals">
+      ${customerLine(filter.customer, path, 'Show all refusals')}
       ${
         showsLicenses &&
         html`<div>
@@ -66,7 +72,7 @@ const noRefusals = (filter: Refusals['filter']): Html =>
     ? empty('No refusals match these filters', 'Choose another product, call or reason.')
     : empty('No refusals', 'Refused activations and validations of licenses appear here.')
 
-function refusalsTable(view: View, refusals: readonly Refusal[]): Html {
+export function refusalsTable(view: View, refusals: readonly Refusal[]): Html {
   return table({
     caption: 'Refusals',
     columns: [{ label: 'License' }, ...columns],

@@ -28,6 +28,7 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
+import { customerLine, keptCustomer } from '../lists/lists.ts'
 import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
 import { creditWords, itemName, itemsTable, itemWords, unmatchedPart } from './items-view.ts'
 import { type SaleMapping, saleMappingForm } from './map-sale-view.ts'
@@ -88,20 +89,14 @@ export function salesView(
   return html`<div>
     ${heading('Sales', 'Sales reported by payment providers, newest first. A parked sale is paid but has no license yet.')}
     ${filters('/dashboard/sales', 'sales', [
-      filter.customer !== undefined && html`<input type="hidden" name="customer" value=${filter.customer} />`,
+      keptCustomer(filter.customer),
       select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
       select('provider', 'Provider', choicesOf('All providers', namedProviders, filter.provider)),
       productSelect(products, filter.product),
       select('needs', 'Holder', choicesOf('Any', [['holder', 'missing']], filter.needs)),
     ])}
     <div id="sales">
-      ${
-        filter.customer !== undefined &&
-        html`<p class="lead">
-          Showing one <a href=${`/dashboard/customers/${filter.customer}`}>customer</a>.${' '}
-          <a href="/dashboard/sales">Show all sales</a>
-        </p>`
-      }
+      ${customerLine(filter.customer, '/dashboard/sales', 'Show all sales')}
       ${sales.length === 0 ? noSales(isFiltered) : html`<div class="sheeted">${salesTable(view, sales)}</div>`}
       ${pager('/dashboard/sales', { ...filter, cursor }, next)} ${unmatchedPart(view, unmatched)}
       ${ignoredTestsPart(view, ignored)}
@@ -206,8 +201,7 @@ const reasons: Record<ParkedReason, string> = {
 
 const needsHolderBox = notice(
   'warn',
-  html`The provider sent no email address, so no email was sent. Link the license to a customer with${' '}
-  <code>POST /v1/customers/{id}/link-license</code>; remint it if the buyer has no key yet.`,
+  'The provider sent no email address, so no email was sent. Link the license to a customer on its page, and replace its key if the buyer has none yet.',
 )
 
 function parkedBox({ token }: View, { sale, mayReplay, mapping }: OneSale): Content {

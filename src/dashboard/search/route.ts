@@ -1,6 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { recordAudit } from '../../commands/audit.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { maskedKey } from '../../credentials/license-key.ts'
 import { isStorable } from '../../domain/values.ts'
@@ -12,7 +11,8 @@ import { unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { originOfMember, principalOf } from '../session/principal.ts'
+import { principalOf } from '../session/principal.ts'
+import { noteSearch } from './note.ts'
 import { foundView } from './view.ts'
 
 /** Longer than anything that can be found. */
@@ -61,21 +61,6 @@ async function unknownKey(
 
 /** The form of texts that are too short to show anything of them. */
 const shortestMask = maskedKey('')
-
-/** Records the kind of search in the audit log, but not the text, which may be a key or name a person. */
-async function noteSearch(
-  ports: Ports<'execute' | 'newId' | 'now'>,
-  request: FastifyRequest,
-  found: Found,
-): Promise<void> {
-  const all = [...found.licenses, ...found.customers, ...found.sales, ...found.devices]
-  await recordAudit(
-    ports,
-    principalOf(request).tenantId,
-    { action: 'searched', target: { kind: 'search', id: all[0]?.by ?? 'nothing found' } },
-    originOfMember(request),
-  )
-}
 
 /**
  * The path of the only result, if there is exactly one; the customer of a license is shown with it. A former key's answer is not the

@@ -3,6 +3,7 @@ import { sameJson } from '../equality.ts'
 import type { MeterTerms } from '../meters/terms.ts'
 import { Refusal } from '../refusal.ts'
 import type { CustomerEvent } from './events.ts'
+import { maxNotes } from './notes.ts'
 import { requireOneValueEach } from './override-values.ts'
 import { type EntitlementOverride, withoutReasons } from './overrides.ts'
 
@@ -24,6 +25,8 @@ export type Customer =
       meters: readonly MeterTerms[]
       /** When each meter was first there, also of those that are no longer: what was counted under one stays when it comes back. */
       metersSince: Readonly<Record<string, string>>
+      /** The notes about them; absent while there are none. */
+      noteIds?: readonly string[]
       /** The customer that stands for this one; absent for one that stands for itself. */
       mergedInto?: string
       createdAt: string
@@ -54,6 +57,8 @@ export type CustomerCommand =
     }
   | { type: 'ReplaceMeters'; meters: readonly MeterTerms[]; at: string }
   | { type: 'ReplaceOverrides'; overrides: readonly EntitlementOverride[]; at: string }
+  | { type: 'AddNote'; noteId: string; subjectId: string; text: string; at: string }
+  | { type: 'RemoveNote'; noteId: string; at: string }
   | { type: 'MergeCustomer'; into: string; at: string }
   | { type: 'UnmergeCustomer'; at: string }
   | { type: 'EraseCustomer'; at: string }
@@ -63,7 +68,7 @@ export const absentCustomer: Customer = { status: 'absent' }
 /**
  * Returning no events means that the request was already true.
  * @throws Refusal `customer_exists`, `customer_not_found`, `customer_erased`, `customer_has_meters`, `customer_merged`,
- *   `override_values_differ`
+ *   `override_values_differ`, `too_many_notes`
  */
 export function decideCustomer(customer: Customer, command: CustomerCommand): CustomerEvent[] {
   switch (command.type) {
@@ -88,6 +93,20 @@ export function decideCustomer(customer: Customer, command: CustomerCommand): Cu
       if (sameJson(overrides, customer.overrides)) return []
       if (customer.mergedInto !== undefined) throw new Refusal('customer_merged')
       return [{ type: 'EntitlementOverridesReplaced', data: { overrides: [...overrides], at } }]
+    }
+    case 'AddNote': {
+      if (customer.status === 'absent') throw new Refusal('customer_not_found')
+      if (customer.erasedAt !== null) throw new Refusal('customer_erased')
+      const { noteIds = [], tenantId } = customer
+      const { type: _, ...data } = command
+      if (noteIds.includes(data.noteId)) return []
+      if (noteIds.length >= maxNotes) throw new Refusal('too_many_notes')
+      return [{ type: 'CustomerNoteAdded', data: { ...data, tenantId } }]
+    }
+    case 'RemoveNote': {
+      if (customer.status === 'absent') throw new Refusal('customer_not_found')
+      const { noteId, at } = command
+      return customer.noteIds?.includes(noteId) ? [{ type: 'CustomerNoteRemoved', data: { noteId, at } }] : []
     }
     case 'MergeCustomer':
       return merged(customer, command)
@@ -149,6 +168,10 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
       const now = Object.fromEntries(meters.map(({ meter }) => [meter, at]))
       return { ...customer, meters, metersSince: { ...now, ...customer.metersSince } }
     }
+    case 'CustomerNoteAdded':
+      return withNotes(customer, (noteIds) => [...noteIds, event.data.noteId])
+    case 'CustomerNoteRemoved':
+      return withNotes(customer, (noteIds) => noteIds.filter((noteId) => noteId !== event.data.noteId))
     case 'CustomerMerged':
       return customer.status === 'absent' ? customer : { ...customer, mergedInto: event.data.into }
     case 'CustomerUnmerged': {
@@ -159,9 +182,17 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
     case 'CustomerErased': {
       if (customer.status === 'absent') return customer
       const overrides = withoutReasons(customer.overrides)
-      return { ...customer, email: null, name: null, metadata: {}, overrides, erasedAt: event.data.at }
+      const { noteIds: _, ...kept } = customer
+      return { ...kept, email: null, name: null, metadata: {}, overrides, erasedAt: event.data.at }
     }
   }
+}
+
+function withNotes(customer: Customer, change: (noteIds: readonly string[]) => readonly string[]): Customer {
+  if (customer.status === 'absent') return customer
+  const { noteIds = [], ...rest } = customer
+  const changed = change(noteIds)
+  return { ...rest, ...(changed.length > 0 && { noteIds: changed }) }
 }
 
 /** The rules of customer streams. */

@@ -37,6 +37,21 @@ export const CustomerEvent = z.discriminatedUnion('type', [
     type: z.literal('CustomerMetersReplaced'),
     data: z.strictObject({ meters: MetersOfCustomer, at: Moment }),
   }),
+  /** What a person wrote about the customer, sealed under the key of the customer's person. Who it was says the metadata. */
+  z.object({
+    type: z.literal('CustomerNoteAdded'),
+    data: z.strictObject({
+      noteId: z.string().min(1),
+      tenantId: Slug,
+      subjectId: z.string().min(1),
+      text: Sealed,
+      at: Moment,
+    }),
+  }),
+  z.object({
+    type: z.literal('CustomerNoteRemoved'),
+    data: z.strictObject({ noteId: z.string().min(1), at: Moment }),
+  }),
   /** Another customer stands for this one from now on: its licenses move there one by one. */
   z.object({
     type: z.literal('CustomerMerged'),
@@ -47,7 +62,7 @@ export const CustomerEvent = z.discriminatedUnion('type', [
     type: z.literal('CustomerUnmerged'),
     data: z.strictObject({ into: z.string().min(1), at: Moment }),
   }),
-  /** The person was erased. The customer's overrides stay, without their reasons, and their licenses and meters. */
+  /** The person was erased. The customer's overrides stay, without their reasons, and their licenses and meters; not their notes. */
   z.object({ type: z.literal('CustomerErased'), data: z.strictObject({ at: Moment }) }),
 ])
 export type CustomerEvent = z.infer<typeof CustomerEvent>

@@ -28,7 +28,7 @@ export type LinkCommand =
   | FollowMerge
 
 /** Moves a license to where the merges of its customers lead, or back. */
-export type FollowMerge = {
+type FollowMerge = {
   type: 'FollowMerge'
   /** Where it was when that was found. */
   from: Pick<Linked, 'customerId' | 'mergedFrom'>

@@ -70,6 +70,29 @@ export const workspaceTools = [
     names: { customerId: 'id' },
   }),
   tool({
+    name: 'list_customer_notes',
+    operation: 'listCustomerNotes',
+    title: 'List the notes about a customer',
+    description:
+      'Returns what members and programs wrote about a customer, newest first, with who wrote it and when. Read them before you answer a customer.',
+    effect: 'reads',
+    input: { customerId, ...page },
+    names: { customerId: 'id' },
+  }),
+  tool({
+    name: 'add_customer_note',
+    operation: 'addCustomerNote',
+    title: 'Add a note about a customer',
+    description:
+      'Writes down what is to be known of a customer, for the members who support them. It is stored encrypted, and erased with the person.',
+    effect: 'changes',
+    input: {
+      customerId,
+      text: z.string().min(1).max(2000).describe('What is to be known of the customer'),
+    },
+    names: { customerId: 'id' },
+  }),
+  tool({
     name: 'read_usage',
     operation: 'readUsage',
     title: 'Count activations and validates',

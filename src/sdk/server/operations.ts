@@ -6,6 +6,7 @@ export const operations = {
   activateDevice: 'POST /v1/licenses/activate idempotent',
   addCredit: 'POST /v1/licenses/{id}/credits idempotent',
   addCustomerCredit: 'POST /v1/customers/{id}/credits idempotent',
+  addCustomerNote: 'POST /v1/customers/{id}/notes idempotent',
   addSignInProvider: 'POST /v1/sign-in-providers gated',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
@@ -68,6 +69,7 @@ export const operations = {
   listAudit: 'GET /v1/audit paged',
   listCustomerMeterLines: 'GET /v1/customers/{id}/meters/{meter}/uses paged',
   listCustomerMeters: 'GET /v1/customers/{id}/meters',
+  listCustomerNotes: 'GET /v1/customers/{id}/notes paged',
   listCustomers: 'GET /v1/customers paged',
   listDeliveries: 'GET /v1/webhook/deliveries paged',
   listEvents: 'GET /v1/events',
@@ -114,6 +116,7 @@ export const operations = {
   releaseLicenseFile: 'POST /v1/licenses/{id}/files/release idempotent',
   releaseRelay: 'POST /v1/licenses/{id}/relays/release idempotent',
   remintLicense: 'POST /v1/licenses/{id}/remint idempotent',
+  removeCustomerNote: 'DELETE /v1/customers/{id}/notes/{noteId}',
   removePortalLogo: 'DELETE /v1/portal/logo',
   replaceEntitlementOverrides: 'PATCH /v1/customers/{id}/entitlements',
   replaySale: 'POST /v1/sales/{id}/replay idempotent',
@@ -157,6 +160,7 @@ export const operations = {
 export type DryRunId =
   | 'addCredit'
   | 'addCustomerCredit'
+  | 'addCustomerNote'
   | 'addSignInProvider'
   | 'addWebhookEndpoint'
   | 'cancelWebhookReplay'
@@ -192,6 +196,7 @@ export type DryRunId =
   | 'redeliver'
   | 'reinstateLicense'
   | 'remintLicense'
+  | 'removeCustomerNote'
   | 'removePortalLogo'
   | 'replaceEntitlementOverrides'
   | 'replaySale'

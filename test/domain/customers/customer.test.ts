@@ -7,6 +7,7 @@ import {
   evolveCustomer,
 } from '../../../src/domain/customers/customer.ts'
 import type { CustomerEvent } from '../../../src/domain/customers/events.ts'
+import { maxNotes } from '../../../src/domain/customers/notes.ts'
 import type { EntitlementOverride } from '../../../src/domain/customers/overrides.ts'
 import { MetersOfCustomer, MeterTerms } from '../../../src/domain/meters/terms.ts'
 import { givenOn } from '../given.ts'
@@ -118,6 +119,48 @@ describe('changing', () => {
     expect(customer).toMatchObject({ subjectId: subjects.at(-1), name: 'sealed.1.name' })
     expect(customer).toHaveProperty('createdAt', at)
     expect('formerSubjects' in customer ? customer.formerSubjects : undefined).toStrictEqual(former)
+  })
+})
+
+describe('a note', () => {
+  const add = (noteId = 'nte_1'): CustomerCommand => ({
+    type: 'AddNote',
+    noteId,
+    subjectId: 'sub_1',
+    text: 'sealed.1.note',
+    at: later,
+  })
+  const added = (noteId = 'nte_1'): CustomerEvent => ({
+    type: 'CustomerNoteAdded',
+    data: { noteId, tenantId: 'acme', subjectId: 'sub_1', text: 'sealed.1.note', at: later },
+  })
+  const remove: CustomerCommand = { type: 'RemoveNote', noteId: 'nte_1', at: later }
+  const removed: CustomerEvent = { type: 'CustomerNoteRemoved', data: { noteId: 'nte_1', at: later } }
+
+  test('is added once and removed once', () => {
+    given(created).when(add()).expectEvents([added()])
+    given(created, added()).when(add()).expectEvents([])
+    given(created, added()).when(remove).expectEvents([removed])
+    given(created, added(), removed).when(remove).expectEvents([])
+  })
+
+  test('about an absent or erased customer is refused, and so is one too many', () => {
+    given().when(add()).expectRefusal('customer_not_found')
+    given(created, { type: 'CustomerErased', data: { at: later } })
+      .when(add())
+      .expectRefusal('customer_erased')
+    const full = Array.from({ length: maxNotes }, (_, at) => added(`nte_full_${at}`))
+    given(created, ...full)
+      .when(add())
+      .expectRefusal('too_many_notes')
+  })
+
+  test('leaves nothing of itself once it is removed or the customer is erased', () => {
+    const erased: CustomerEvent = { type: 'CustomerErased', data: { at: later } }
+    const stateAfter = (...events: CustomerEvent[]) =>
+      [created, ...events].reduce(evolveCustomer, absentCustomer)
+    expect(stateAfter(added(), removed)).toStrictEqual(stateAfter())
+    expect(stateAfter(added(), erased)).toStrictEqual(stateAfter(erased))
   })
 })
 

@@ -23,6 +23,7 @@ import type { Ports } from '../../../ports.ts'
 import { listCustomersSought } from '../../../search/people.ts'
 import { answerPage } from '../page.ts'
 import { mergeRoutes } from './merge.ts'
+import { noteRoutes } from './notes.ts'
 import { ofCustomerRoutes } from './of-customer.ts'
 import {
   customerChange,
@@ -48,6 +49,7 @@ export function customerRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'newId'
   mergeRoutes(app, ports)
   ofCustomerRoutes(app, ports, cursors)
   entitlementsRoute(app, ports)
+  noteRoutes(app, ports, cursors)
   eraseRoute(app, ports)
 }
 

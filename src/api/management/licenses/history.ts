@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { findLicense } from '../../../../projections/licenses/queries.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { publicNames } from '../../../domain/licenses/event-names.ts'
-import { actorKinds } from '../../../history/actors.ts'
 import { changedFields } from '../../../history/changes.ts'
 import { compareMoments } from '../../../history/compare.ts'
 import { readHistory } from '../../../history/entries.ts'
@@ -18,26 +17,13 @@ import type { Ports } from '../../../ports.ts'
 import { explain } from '../../../verdicts/explain.ts'
 import { rules } from '../../../verdicts/reasons.ts'
 import { runtimeStatus } from '../../runtime/schemas.ts'
+import { actorOut } from '../actor.ts'
 import { answerPage } from '../page.ts'
 import { requireLicenseId } from './licenses.ts'
 
 const sequence = z
   .int()
   .meta({ description: 'The position in the history of the license; 0 is the first', example: 1 })
-
-const actorOut = z
-  .object({
-    kind: z.enum(actorKinds).meta({ description: 'What kind of caller it was', example: 'token' }),
-    id: z.string().meta({
-      description: 'Its id, or the name of an operator, a provider or a part of keyledger',
-      example: 'tok_06f5w3k8hx7vq2m4n9t1r0s5zc',
-    }),
-    name: z.string().meta({
-      description: 'The name of the token, the email address of the member, or else the id',
-      example: 'CI',
-    }),
-  })
-  .meta({ description: 'Who caused it' })
 
 const event = z.enum(Object.values(publicNames)).meta({
   description: 'The event name that webhooks use, where they have one',

@@ -268,6 +268,17 @@ export const customerCommands = {
     summary: "List a customer's sales, newest first",
     columns: { SALE: 'id', PROVIDER: 'provider', STATUS: 'status', LICENSE: 'licenseId' },
   },
+  listCustomerNotes: {
+    words: 'customers notes list',
+    summary: 'List the notes about a customer, newest first',
+    columns: { NOTE: 'id', TIME: 'createdAt', BY: 'actor.name', TEXT: 'text' },
+  },
+  addCustomerNote: {
+    words: 'customers notes add',
+    summary: 'Add a note about a customer',
+    options: { text: argument('the note') },
+  },
+  removeCustomerNote: { words: 'customers notes remove', summary: 'Remove a note about a customer' },
   readSeatsOfCustomer: {
     words: 'customers seats',
     summary: "Show the floating seats of a customer's licenses in use over time",

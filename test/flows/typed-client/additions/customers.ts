@@ -1,12 +1,15 @@
 import {
+  addCustomerNote,
   createCustomer,
   eraseCustomer,
   linkLicense,
   linkLicensesByAddress,
+  listCustomerNotes,
   listCustomers,
   listLicenses,
   listLicensesOfCustomer,
   listSalesOfCustomer,
+  removeCustomerNote,
   mergeCustomer,
   unlinkLicense,
   unmergeCustomer,
@@ -48,5 +51,14 @@ const oldest = await listCustomers({ query: { order: 'oldest' } })
 expect('customers are listed', oldest.data, ({ items }) => items.some(({ id }) => id === customer.id))
 const sought = await listCustomers({ query: { email: 'joan@example.com', name: 'joa' } })
 expect('they are found by their address and name', sought.data, ({ items }) => items[0]?.id === customer.id)
+await rehearsed((query) => addCustomerNote({ path, query, body: { text: 'Pays by invoice.' } }))
+const added = await addCustomerNote({ path, body: { text: 'Pays by invoice.' } })
+const { note } = expect('a note is added', added.data, () => true)
+const notes = await listCustomerNotes({ path, query: { order: 'oldest' } })
+expect('it is listed', notes.data, ({ items }) => items[0]?.text === 'Pays by invoice.')
+const ofNote = { ...path, noteId: note.id }
+await rehearsed((query) => removeCustomerNote({ path: ofNote, query }))
+const removed = await removeCustomerNote({ path: ofNote })
+expect('it is removed', removed.data, (answer) => answer.removed)
 await rehearsed((query) => eraseCustomer({ path, query }))
 await approved((headers) => eraseCustomer({ path, headers }))
