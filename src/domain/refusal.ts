@@ -156,6 +156,7 @@ export type RefusalCode =
   | 'confirmation_expired'
   | 'confirmation_consumed'
   | 'approval_by_another'
+  | 'approval_by_owner'
   | 'approval_needs_two'
   | 'test_mail_without_member'
   | 'delivery_not_found'

@@ -2,13 +2,17 @@ import { listMembers } from '../../projections/members.ts'
 import { emailOf } from '../commands/members/members.ts'
 import { loadTenant } from '../commands/tenants.ts'
 import { type ApprovalRule, mayApprove } from '../domain/confirmations/confirmation.ts'
-import { may } from '../domain/members/roles.ts'
+import { may, type Permission } from '../domain/members/roles.ts'
 import { tokenStream } from '../domain/streams.ts'
 import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Ports } from '../ports.ts'
+import { findOperation } from './registry.ts'
 import { isMember } from './request.ts'
 
-type TokenOfTenant = { tenantId: string; tokenId: string }
+type RequestOfTenant = { tenantId: string; tokenId: string; operation: string }
+
+/** The rule of the workspace, and the permission that whoever approves the operation has. */
+export type RuleOfRequest = ApprovalRule & { permission: Permission }
 
 /**
  * The rule for approving a request, read from the log. Decisions by it and changes of it take the same lock,
@@ -16,10 +20,15 @@ type TokenOfTenant = { tenantId: string; tokenId: string }
  */
 export async function approvalRuleFor(
   ports: Ports<'ledger'>,
-  { tenantId, tokenId }: TokenOfTenant,
-): Promise<ApprovalRule> {
+  { tenantId, tokenId, operation }: RequestOfTenant,
+): Promise<RuleOfRequest> {
   const [tenant, requestedBy] = await Promise.all([loadTenant(ports, tenantId), memberBehind(ports, tokenId)])
-  return { anotherMember: tenant.status !== 'absent' && tenant.anotherMemberApproves, requestedBy }
+  const anotherMember = tenant.status !== 'absent' && tenant.anotherMemberApproves
+  return {
+    anotherMember,
+    requestedBy,
+    permission: findOperation(operation)?.approvedWith ?? 'decide_confirmations',
+  }
 }
 
 /**
@@ -40,11 +49,11 @@ async function memberBehind({ ledger }: Ports<'ledger'>, requesterId: string): P
 export async function membersWhoMayApprove(
   ports: Ports<'db' | 'subjects'>,
   tenantId: string,
-  rule: ApprovalRule,
+  { permission, ...rule }: RuleOfRequest,
 ): Promise<{ memberId: string; email: string | null }[]> {
   const members = await listMembers(ports.db, tenantId)
   const able = members.filter(
-    ({ memberId, role }) => may(role, 'decide_confirmations') && mayApprove(rule, `member:${memberId}`),
+    ({ memberId, role }) => may(role, permission) && mayApprove(rule, `member:${memberId}`),
   )
   return Promise.all(
     able.map(async (member) => ({ memberId: member.memberId, email: await emailOf(ports, member) })),

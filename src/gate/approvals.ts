@@ -3,7 +3,7 @@ import {
   findConfirmation,
   listPendingConfirmations,
 } from '../../projections/confirmations.ts'
-import { findCurrentAndFormerMembers } from '../../projections/members.ts'
+import { findCurrentAndFormerMembers, findMembers } from '../../projections/members.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
 import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'
 import { emailOf } from '../commands/members/members.ts'
@@ -16,6 +16,7 @@ import {
   secondsLeft,
   secondsToUse,
 } from '../domain/confirmations/confirmation.ts'
+import { may, type Permission } from '../domain/members/roles.ts'
 import { plainText } from '../domain/plain-text.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { Ports } from '../ports.ts'
@@ -87,6 +88,8 @@ export type Approvers = {
   anotherMember: boolean
   /** The member who made the request, directly or with a token that they created. */
   requestedBy: string | null
+  /** What whoever approves it may do. */
+  permission: Permission
   members: { memberId: string; email: string | null }[]
 }
 
@@ -121,7 +124,7 @@ async function approversOf(
  * the same lock over all processes: the rule still holds when the approval is appended.
  * @param by `member:<id>` or `operator:<name>` as the actor
  * @throws Refusal `confirmation_not_found`, `confirmation_denied`, `confirmation_expired`,
- *   `approval_by_another`
+ *   `approval_by_another`, `approval_by_owner`
  */
 export async function approve(
   ports: Ports<'db' | 'execute' | 'ledger' | 'now'>,
@@ -131,11 +134,19 @@ export async function approve(
 ): Promise<void> {
   const { confirmation } = await requireConfirmation(ports, tenantId, id)
   await withTenantLock(ports.db, confirmation.tenantId, 'approvals', async (prove) => {
-    const rule = await approvalRuleFor(ports, confirmation)
+    const { permission, ...rule } = await approvalRuleFor(ports, confirmation)
+    await requirePermission(ports, by.actor, permission)
     await prove()
     const command = { type: 'Approve', by: by.actor, rule, at: momentOf(ports) } as const
     await changeConfirmation(ports, id, command, by)
   })
+}
+
+/** An operator on the host may approve everything. @throws Refusal `approval_by_owner` */
+async function requirePermission({ db }: Ports<'db'>, actor: string, permission: Permission): Promise<void> {
+  if (permission === 'decide_confirmations' || !actor.startsWith('member:')) return
+  const [known] = await findMembers(db, [actor.slice('member:'.length)])
+  if (!known || !may(known.member.role, permission)) throw new Refusal('approval_by_owner')
 }
 
 /**

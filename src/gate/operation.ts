@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Origin } from '../commands/origin.ts'
 import { newId } from '../credentials/id.ts'
+import type { Permission } from '../domain/members/roles.ts'
 import type { Scope } from '../domain/tokens/events.ts'
 import type { Ports } from '../ports.ts'
 import { type Fact, type Preview, previewOf } from './effects/effect.ts'
@@ -54,6 +55,8 @@ type OperationOf<Input, Result> = {
   streams?: true
   /** Required besides `danger`. */
   scope: Scope
+  /** What a member who approves it may do, where that is more than deciding on requests. */
+  approvedWith?: Permission
   /**
    * Refuses what could never run, so that no confirmation is opened for it. Changes nothing.
    * @throws Refusal

@@ -338,6 +338,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     403,
     'you cannot approve a request made by you or by one of your tokens; ask another member of the workspace',
   ],
+  approval_by_owner: [403, 'only an owner of the workspace can approve this; ask one'],
   approval_needs_two: [
     409,
     'only one member can approve requests, so another member cannot be required; add an owner, admin or approver first',

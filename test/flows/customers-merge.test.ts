@@ -61,7 +61,9 @@ test(`${rounds} rings of three customers`, async () => {
   await expect
     .poll(async () => {
       const customers = await read()
-      return [...customers.values()].filter((one) => one.mergedInto !== undefined && one.licenseIds.length > 0)
+      return [...customers.values()].filter(
+        (one) => one.mergedInto !== undefined && one.licenseIds.length > 0,
+      )
     })
     .toStrictEqual([])
   const customers = await read()

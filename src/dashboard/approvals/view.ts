@@ -179,13 +179,18 @@ function settled({ approval, decidedBy, withdrawnBy }: ApprovalPage): Content {
   return html`<span class="lead-line">${by} ${left} ${ran}</span>`
 }
 
-function decideForms(view: View, { mayDecide, mayApprove, seen }: ApprovalPage, at: string): Html {
+function decideForms(view: View, { approval, mayDecide, mayApprove, seen }: ApprovalPage, at: string): Html {
   if (!mayDecide) return html`<p class="lead">Only an owner or an approver of the workspace can decide.</p>`
   return html`<div class="decide">
-    ${mayApprove ? approveForm(view, seen, at) : html`<p class="lead">You made this request, so another member must approve it.</p>`}
+    ${mayApprove ? approveForm(view, seen, at) : html`<p class="lead">${whyNot(approval)}</p>`}
     <form method="post" action=${`${at}/deny`}>${tokenField(view.token)}<button class="second">Deny</button></form>
   </div>`
 }
+
+const whyNot = ({ approvers }: ShownApproval): string =>
+  approvers?.permission === 'manage_members'
+    ? 'Only an owner of the workspace can approve this.'
+    : 'You made this request, so another member must approve it.'
 
 const approveForm = (view: View, seen: string, at: string): Html =>
   html`<form method="post" action=${`${at}/approve`}>

@@ -24,13 +24,15 @@ const Form = z.object({
 
 const path = '/settings/approvals'
 
+/** The rule of an ordinary request, where no other member has to approve it. */
+const anyone = { anotherMember: false, requestedBy: null, permission: 'decide_confirmations' } as const
+
 /** Where owners choose whether a member other than the requester has to approve. */
 export function approvalRulePages(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get(path, manage, async (request: FastifyRequest, reply: FastifyReply) => {
     const { tenantId } = principalOf(request)
     const tenant = await findTenant(ports.db, tenantId)
-    const everybody = { anotherMember: false, requestedBy: null }
-    const able = await membersWhoMayApprove(ports, tenantId, everybody)
+    const able = await membersWhoMayApprove(ports, tenantId, anyone)
     return show(reply, {
       title: 'Approvals',
       nav: 'settings',
@@ -50,7 +52,7 @@ export function approvalRulePages(app: FastifyInstance, { ports, show }: PageCon
     const tenant = await loadTenant(ports, tenantId)
     const isOn = tenant.status !== 'absent' && tenant.anotherMemberApproves
     if (rule === 'another' && !isOn) {
-      const able = await membersWhoMayApprove(ports, tenantId, { anotherMember: false, requestedBy: null })
+      const able = await membersWhoMayApprove(ports, tenantId, anyone)
       if (able.length < 2) throw new Refusal('approval_needs_two')
       await changeApprovalRule(ports, tenantId, true, originOfMember(request))
     }

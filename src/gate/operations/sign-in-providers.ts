@@ -86,13 +86,16 @@ const changed = z
   .refine((body) => Object.keys(body).length > 0, { error: 'Send what to change.' })
   .meta({ example: { defaultRole: 'auditor' } })
 
-/** Who can sign in as whom: every change of it needs an approval. */
+/** Who adds a provider decides who signs in as whom, also as an owner: only who manages members approves it. */
+const approvedWith = 'manage_members'
+
 export const addSignInProvider = gatedOperation({
   name: 'sign-in-provider.add',
   title: 'Add a sign-in provider',
   method: 'POST',
   path: '/v1/sign-in-providers',
   scope: 'integrations:write',
+  approvedWith,
   input: z.object({ body: added }),
   async check(ports, tenantId, { body }) {
     const { providers } = await listSignInProviders(ports.db, tenantId)
@@ -126,6 +129,7 @@ export const changeSignInProvider = gatedOperation({
   method: 'PATCH',
   path: '/v1/sign-in-providers/{id}',
   scope: 'integrations:write',
+  approvedWith,
   input: z.object({ params, body: changed }),
   async check(ports, tenantId, { params: { id } }) {
     await requireProvider(ports, tenantId, id)
@@ -152,6 +156,7 @@ export const deleteSignInProvider = gatedOperation({
   method: 'DELETE',
   path: '/v1/sign-in-providers/{id}',
   scope: 'integrations:write',
+  approvedWith,
   input: z.object({ params }),
   async check(ports, tenantId, { params: { id } }) {
     await requireProvider(ports, tenantId, id)

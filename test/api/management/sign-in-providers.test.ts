@@ -5,8 +5,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findSignInProvider } from '../../../projections/sign-in-providers.ts'
 import { clientOf } from '../../../src/commands/sign-in-providers.ts'
+import { approve, showApproval } from '../../../src/gate/approvals.ts'
+import { makeMember } from '../../dashboard/members.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
-import { askApproveRepeat } from '../../harness/gate.ts'
+import { askApproveRepeat, confirmed, operator, pendingId } from '../../harness/gate.ts'
 
 let api: TestApi
 let tenant: TestTenant
@@ -50,7 +52,7 @@ test('a provider is added, changed and deleted, and its secret is shown nowhere'
     redirectUri: `http://localhost:8080/dashboard/sign-in/${tenant.tenantId}/entra/callback`,
     backChannelLogoutUri: `http://localhost:8080/login/${tenant.tenantId}/entra/logout`,
   }
-  const added = await askApproveRepeat(api, tenant, 'POST', path, { body })
+  const added = await askApproveRepeat(api, tenant, 'POST', path, { body, by: operator })
   expect(added).toMatchObject({ status: 200, body: { provider: of } })
   expect(await kept()).toBe(secret)
   const change = {
@@ -58,7 +60,10 @@ test('a provider is added, changed and deleted, and its secret is shown nowhere'
     roles: [{ value: 'admins', role: 'admin' }],
     clientSecret: `${secret}-2`,
   }
-  const changed = await askApproveRepeat(api, tenant, 'PATCH', `${path}/entra`, { body: change })
+  const changed = await askApproveRepeat(api, tenant, 'PATCH', `${path}/entra`, {
+    body: change,
+    by: operator,
+  })
   const { clientSecret: _, ...shown } = change
   expect(changed).toMatchObject({ status: 200, body: { provider: { ...of, ...shown } } })
   expect(await kept()).toBe(`${secret}-2`)
@@ -80,9 +85,33 @@ test('a provider is added, changed and deleted, and its secret is shown nowhere'
   )
   expect(events).toContain('SignInProviderSecretReplaced')
   expect(events).not.toContain(secret)
-  expect(await askApproveRepeat(api, tenant, 'DELETE', `${path}/entra`)).toMatchObject({ status: 200 })
+  expect(await askApproveRepeat(api, tenant, 'DELETE', `${path}/entra`, { by: operator })).toMatchObject({
+    status: 200,
+  })
   expect(await kept()).toBeUndefined()
   expect(await api.ask('GET', `${path}/entra`, { token: tenant.token })).toMatchObject({ status: 404 })
+})
+
+test('only an owner approves it: whoever adds a provider could sign in as one', async () => {
+  const sent = { token: tenant.token, body: { ...body, id: 'other' } }
+  const confirmation = pendingId(await api.ask('POST', path, sent))
+  const { ports } = api.ledger
+  const by = async (role: 'admin' | 'approver' | 'owner') => {
+    const { memberId } = await makeMember(api.ledger, tenant.tenantId, role)
+    return approve(ports, tenant.tenantId, confirmation, {
+      requestId: 'req_1',
+      actor: `member:${memberId}`,
+    })
+  }
+  await expect(by('admin')).rejects.toMatchObject({ code: 'approval_by_owner' })
+  await expect(by('approver')).rejects.toMatchObject({ code: 'approval_by_owner' })
+  const { approvers } = await showApproval(ports, tenant.tenantId, confirmation)
+  expect(approvers?.members).toStrictEqual([])
+  await by('owner')
+  expect(await confirmed(api.ask, tenant, 'POST', path, confirmation, sent)).toMatchObject({ status: 200 })
+  expect(await askApproveRepeat(api, tenant, 'DELETE', `${path}/other`, { by: operator })).toMatchObject({
+    status: 200,
+  })
 })
 
 test('an approval is needed even to try, and a token without danger gets none', async () => {
