@@ -1,6 +1,7 @@
 import type { RefusalCode } from '../domain/refusal.ts'
 import { meterRefusals } from './meter-refusals.ts'
 import { relayRefusals } from './relay-refusals.ts'
+import { signInRefusals } from './sign-in-refusals.ts'
 
 /** The stable codes of the runtime interface's errors; the management interface shows only the message. */
 export type ErrorCode =
@@ -199,18 +200,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   member_not_found: [404, 'member not found'],
   last_owner: [409, 'a tenant needs at least one owner; promote another member first'],
   login_settled: [409, 'this sign-in was already approved or denied'],
-  sign_in_provider_exists: [409, 'a sign-in provider with this id already exists; choose another id'],
-  sign_in_provider_not_found: [404, 'sign-in provider not found'],
-  sign_in_provider_limit: [409, 'a workspace has at most 10 sign-in providers; delete one first'],
-  sign_in_issuer_taken: [
-    409,
-    'the workspace already has a sign-in provider with this issuer; change that one',
-  ],
-  sign_in_issuer_not_allowed: [
-    422,
-    'the issuer must be an https URL with a public address, without credentials, query and fragment',
-  ],
-  sign_in_provider_wanted: [409, 'the workspace has no sign-in provider; add one first'],
+  ...signInRefusals,
   scope_not_grantable: [422, 'these scopes were not requested, or your role cannot grant them'],
   customer_exists: [409, 'this customer already exists'],
   customer_not_found: [404, 'customer not found'],

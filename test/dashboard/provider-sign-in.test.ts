@@ -2,104 +2,40 @@
  * Guarantee: a person whom a provider of OpenID Connect knows signs in as the member that they are, with the role that the
  * provider gives; an answer is accepted once, only in the browser that asked, and only from the provider that was asked.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { listMembers } from '../../projections/members.ts'
 import { addMember, removeMember } from '../../src/commands/members/members.ts'
-import { changeProvider, removeProvider } from '../../src/commands/sign-in-providers.ts'
+import { removeProvider } from '../../src/commands/sign-in-providers.ts'
 import { changeSignInRule } from '../../src/commands/tenants.ts'
-import type { Role } from '../../src/domain/members/roles.ts'
-import type { ProviderSettings } from '../../src/domain/sign-in-providers/events.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { makeTenant } from '../harness/api.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
-import {
-  clientId,
-  openProvider,
-  type ProviderBrowser,
-  type TestProvider,
-} from '../harness/openid-provider.ts'
-import { addTestProvider, testSettings } from '../harness/sign-in-providers.ts'
-import { type Client, clientOf, type Seen } from './client.ts'
+import { clientId, openProvider, type TestProvider } from '../harness/openid-provider.ts'
+import { anotherKey, base, shopAtProvider, unsigned } from './at-provider.ts'
+import type { Client, Seen } from './client.ts'
 import { makeMember } from './members.ts'
 
-let api: TestApi
-let tenant: TestTenant
-let provider: TestProvider
-const base = 'http://localhost:8080'
-const ofProvider = (id = 'login', of = tenant) => `/dashboard/sign-in/${of.tenantId}/${id}`
-const add = (of: TestTenant, issuer: string, providerId = 'login') =>
-  addTestProvider(api.ledger, of.tenantId, providerId, issuer)
-const change = (to: Partial<ProviderSettings>) =>
-  changeProvider(api.ledger.ports, tenant.tenantId, 'login', to, uniqueId('req'), origin)
-
-beforeAll(async () => {
-  api = await openTestApi()
-  tenant = await makeTenant(api.ledger)
-  provider = await openProvider([`${base}${ofProvider()}/callback`])
-  await add(tenant, provider.issuer)
-})
-afterAll(async () => {
-  await provider.close()
-  await api.close()
-})
-
-let people = 0
-beforeEach(async () => {
-  provider.tamper = undefined
-  await change(testSettings)
-  person({})
-})
-
-/** A new person at the provider, who signs in next. */
-function person(claims: { email?: string; email_verified?: boolean; groups?: string[] }): string {
-  const sub = `person-${++people}`
-  provider.who = sub
-  provider.accounts.set(sub, { email: `${sub}@acme.example`, email_verified: true, ...claims })
-  return `${sub}@acme.example`
-}
-
-let addresses = 0
-const stranger = (): Client => clientOf(api.app, `192.0.3.${++addresses % 250}`)
-
-/** Goes to the provider, and returns what the provider sends the browser back with. */
-async function answered(client: Client, query = '', at: ProviderBrowser = provider.browser()): Promise<URL> {
-  const begun = await client.get(`${ofProvider()}${query}`)
-  expect(begun.status).toBe(303)
-  return at.follow(begun.location ?? '')
-}
-
-const bring = (client: Client, { pathname, search }: URL): Promise<Seen> => client.get(`${pathname}${search}`)
-
-async function signIn(client = stranger(), query = ''): Promise<Seen> {
-  return bring(client, await answered(client, query))
-}
-
-const isIn = async (client: Client) => (await client.get('/dashboard/account')).status === 200
-
-async function memberWith(email: string): Promise<{ memberId: string; role: Role } | undefined> {
-  const { subjects, db } = api.ledger.ports
-  const subjectId = await subjects.findSubject(tenant.tenantId, email)
-  return (await listMembers(db, tenant.tenantId)).find((member) => member.subjectId === subjectId)
-}
+const shop = shopAtProvider()
+const { ofProvider, add, change, person, stranger, answered, bring, signIn, isIn, memberWith } = shop
 
 describe('a sign-in', () => {
   test('sends the browser to the provider with a code challenge, a state and a nonce of its own', async () => {
     const client = stranger()
     const begun = await client.get(ofProvider())
     const { origin: at, searchParams } = new URL(begun.location ?? '')
-    expect(at).toBe(provider.issuer)
+    expect(at).toBe(shop.provider.issuer)
     expect(Object.fromEntries(searchParams)).toStrictEqual({
       client_id: clientId,
       redirect_uri: `${base}${ofProvider()}/callback`,
       response_type: 'code',
       scope: 'openid email',
-      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/) as string,
       code_challenge_method: 'S256',
-      state: expect.stringMatching(/^[\w-]{43}$/),
-      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      state: expect.stringMatching(/^[\w-]{43}$/) as string,
+      nonce: expect.stringMatching(/^[\w-]{43}$/) as string,
     })
     const cookie = begun.setCookies.find((line) => line.startsWith('keyledger-provider-sign-in='))
     expect(cookie).toMatch(/Max-Age=600; Path=\/; HttpOnly; SameSite=Lax/)
-    const { rows } = await api.ledger.db.query('select * from vault.provider_sign_ins')
+    const { rows } = await shop.api.ledger.db.query('select * from vault.provider_sign_ins')
     expect(JSON.stringify(rows)).not.toContain(searchParams.get('state'))
     expect(JSON.stringify(rows)).not.toContain(searchParams.get('nonce'))
   })
@@ -117,7 +53,7 @@ describe('a sign-in', () => {
     const email = person({})
     await signIn()
     const member = await memberWith(email)
-    provider.accounts.set(provider.who, { email: 'other@elsewhere.example', email_verified: false })
+    shop.provider.accounts.set(shop.provider.who, { email: 'other@elsewhere.example', email_verified: false })
     const client = stranger()
     expect((await signIn(client)).status).toBe(303)
     expect((await client.get('/dashboard/account')).text).toContain(email)
@@ -127,8 +63,8 @@ describe('a sign-in', () => {
   test('finds a member who was invited, and gives the role of the claims', async () => {
     const email = person({ groups: ['developers'] })
     const memberId = await addMember(
-      api.ledger.ports,
-      { tenantId: tenant.tenantId, role: 'support', email },
+      shop.api.ledger.ports,
+      { tenantId: shop.tenant.tenantId, role: 'support', email },
       origin,
     )
     expect((await signIn()).status).toBe(303)
@@ -138,7 +74,7 @@ describe('a sign-in', () => {
   test('follows the claims: the role changes, and without one the person is refused', async () => {
     const email = person({ groups: ['developers'] })
     await signIn()
-    provider.accounts.set(provider.who, { email, email_verified: true, groups: [] })
+    shop.provider.accounts.set(shop.provider.who, { email, email_verified: true, groups: [] })
     await signIn()
     expect(await memberWith(email)).toMatchObject({ role: 'auditor' })
     await change({ defaultRole: null })
@@ -152,7 +88,7 @@ describe('a sign-in', () => {
     await change({ roleClaim: null, defaultRole: null })
     const email = person({ groups: ['owners'] })
     expect((await signIn()).status).toBe(403)
-    await addMember(api.ledger.ports, { tenantId: tenant.tenantId, role: 'support', email }, origin)
+    await addMember(shop.api.ledger.ports, { tenantId: shop.tenant.tenantId, role: 'support', email }, origin)
     expect((await signIn()).status).toBe(303)
     expect(await memberWith(email)).toMatchObject({ role: 'support' })
   })
@@ -161,7 +97,7 @@ describe('a sign-in', () => {
     const email = person({})
     await signIn()
     const former = await memberWith(email)
-    await removeMember(api.ledger.ports, tenant.tenantId, former?.memberId ?? '', origin)
+    await removeMember(shop.api.ledger.ports, shop.tenant.tenantId, former?.memberId ?? '', origin)
     expect((await signIn()).status).toBe(303)
     const member = await memberWith(email)
     expect(member?.memberId).toMatch(/^mem_/)
@@ -172,7 +108,7 @@ describe('a sign-in', () => {
     const email = person({ groups: ['developers'] })
     await signIn()
     // After the member was added, and before they were linked.
-    await api.ledger.db.query('delete from vault.member_identities')
+    await shop.api.ledger.db.query('delete from vault.member_identities')
     const before = await memberWith(email)
     expect((await signIn()).status).toBe(303)
     expect(await memberWith(email)).toStrictEqual(before)
@@ -182,7 +118,7 @@ describe('a sign-in', () => {
     const email = person({})
     await signIn()
     const { memberId } = (await memberWith(email)) ?? { memberId: '' }
-    const { rows } = await api.ledger.db.query(`select action from audit where actor = $1`, [
+    const { rows } = await shop.api.ledger.db.query(`select action from audit where actor = $1`, [
       `member:${memberId}`,
     ])
     expect(rows).toContainEqual({ action: 'signed_in' })
@@ -191,17 +127,17 @@ describe('a sign-in', () => {
 
 describe('the last owner', () => {
   test('stays one, whatever the claims say, and signs in with a password', async () => {
-    const of = await makeTenant(api.ledger)
+    const of = await makeTenant(shop.api.ledger)
     const own = await openProvider([`${base}${ofProvider('login', of)}/callback`])
     await add(of, own.issuer)
     own.accounts.set('ada', { email: 'ada@acme.example', email_verified: true, groups: ['developers'] })
-    const owner = await makeMember(api.ledger, of.tenantId, 'owner', 'ada@acme.example')
+    const owner = await makeMember(shop.api.ledger, of.tenantId, 'owner', 'ada@acme.example')
     const client = stranger()
     const begun = await client.get(ofProvider('login', of))
     expect((await bring(client, await own.browser().follow(begun.location ?? ''))).status).toBe(303)
-    const [member] = await listMembers(api.ledger.db, of.tenantId)
+    const [member] = await listMembers(shop.api.ledger.db, of.tenantId)
     expect(member).toMatchObject({ memberId: owner.memberId, role: 'owner' })
-    await changeSignInRule(api.ledger.ports, of.tenantId, true, origin)
+    await changeSignInRule(shop.api.ledger.ports, of.tenantId, true, origin)
     expect((await stranger().signIn(owner)).status).toBe(303)
     await own.close()
   })
@@ -209,23 +145,23 @@ describe('the last owner', () => {
 
 describe('the rule that members sign in only at a provider', () => {
   test('ends other sessions of members at once, and refuses their passwords; a one-time link goes on', async () => {
-    const support = await makeMember(api.ledger, tenant.tenantId, 'support')
-    const owner = await makeMember(api.ledger, tenant.tenantId, 'owner')
+    const support = await makeMember(shop.api.ledger, shop.tenant.tenantId, 'support')
+    const owner = await makeMember(shop.api.ledger, shop.tenant.tenantId, 'owner')
     const [before, byOwner] = [stranger(), stranger()]
     await before.signIn(support)
     await byOwner.signIn(owner)
-    const atProvider = stranger()
-    await signIn(atProvider)
-    await changeSignInRule(api.ledger.ports, tenant.tenantId, true, origin)
+    const shopAtProvider = stranger()
+    await signIn(shopAtProvider)
+    await changeSignInRule(shop.api.ledger.ports, shop.tenant.tenantId, true, origin)
     try {
       expect(await isIn(before)).toBe(false)
       expect(await isIn(byOwner)).toBe(true)
-      expect(await isIn(atProvider)).toBe(true)
+      expect(await isIn(shopAtProvider)).toBe(true)
       const refused = await stranger().signIn(support)
       expect(refused.status).toBe(403)
       expect(refused.text).toContain('requires single sign-on')
     } finally {
-      await changeSignInRule(api.ledger.ports, tenant.tenantId, false, origin)
+      await changeSignInRule(shop.api.ledger.ports, shop.tenant.tenantId, false, origin)
     }
     expect((await stranger().signIn(support)).status).toBe(303)
   })
@@ -279,7 +215,7 @@ describe('refused is', () => {
   test('an answer after ten minutes', async () => {
     const client = stranger()
     const answer = await answered(client)
-    api.ledger.clock.advance(10 * 60_000)
+    shop.api.ledger.clock.advance(10 * 60_000)
     await refusedWith(400, bring(client, answer), client)
   })
 
@@ -295,12 +231,12 @@ describe('refused is', () => {
 
   test('the answer of one provider at the address of another', async () => {
     const other = await openProvider([`${base}${ofProvider('other')}/callback`])
-    await add(tenant, other.issuer, 'other')
+    await add(shop.tenant, other.issuer, 'other')
     const client = stranger()
     const answer = await answered(client)
     const elsewhere = new URL(answer.href.replace('/login/callback', '/other/callback'))
     await refusedWith(400, bring(client, elsewhere), client)
-    await removeProvider(api.ledger.ports, tenant.tenantId, 'other', uniqueId('req'), origin)
+    await removeProvider(shop.api.ledger.ports, shop.tenant.tenantId, 'other', uniqueId('req'), origin)
     await other.close()
   })
 
@@ -311,10 +247,10 @@ describe('refused is', () => {
     ['without a nonce', ({ nonce: _, ...claims }) => claims],
     ['that has expired', (claims) => ({ ...claims, exp: 1000, iat: 900 })],
     ['about another person than the rest', (claims) => ({ ...claims, sub: 'person-1' })],
-    ['signed with another key', async (claims) => provider.sign(claims, await anotherKey())],
+    ['signed with another key', async (claims) => shop.provider.sign(claims, await anotherKey())],
     ['without a signature', async (claims) => unsigned(claims)],
   ])('an ID token %s', async (_, tamper) => {
-    provider.tamper = tamper
+    shop.provider.tamper = tamper
     const client = stranger()
     await refusedWith(401, signIn(client), client)
   })
@@ -348,14 +284,14 @@ describe('refused is', () => {
   })
 
   test('a provider that another workspace has, or that was removed', async () => {
-    const other = await makeTenant(api.ledger)
+    const other = await makeTenant(shop.api.ledger)
     expect((await stranger().get(ofProvider('login', other))).status).toBe(404)
     expect((await stranger().get(ofProvider('nothing'))).status).toBe(404)
     expect((await stranger().get(`${ofProvider('login', other)}/callback?code=a&state=b`)).status).toBe(404)
-    await add(other, provider.issuer)
+    await add(other, shop.provider.issuer)
     const client = stranger()
     const answer = await answered(client)
-    const elsewhere = new URL(answer.href.replace(tenant.tenantId, other.tenantId))
+    const elsewhere = new URL(answer.href.replace(shop.tenant.tenantId, other.tenantId))
     await refusedWith(400, bring(client, elsewhere), client)
   })
 
@@ -374,7 +310,7 @@ describe('refused is', () => {
       error: 'access_denied',
       error_description: '<b>no</b>',
       state: searchParams.get('state') ?? '',
-      iss: provider.issuer,
+      iss: shop.provider.issuer,
     })
     const seen = await client.get(`${pathname}?${query}`)
     expect(seen.status).toBe(401)
@@ -382,218 +318,26 @@ describe('refused is', () => {
   })
 })
 
-async function anotherKey() {
-  const { exportJWK, generateKeyPair } = await import('jose')
-  return exportJWK((await generateKeyPair('RS256', { extractable: true })).privateKey)
-}
-
-function unsigned(claims: object): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  return `${part({ alg: 'none' })}.${part(claims)}.`
-}
-
 describe('a provider that is not reachable', () => {
   test('gets a page with 503, and other ways of signing in work', async () => {
-    await add(tenant, 'http://localhost:1', 'gone')
+    await add(shop.tenant, 'http://localhost:1', 'gone')
     const seen = await stranger().get(ofProvider('gone'))
     expect(seen).toMatchObject({ status: 503, headers: { 'retry-after': '60' } })
     expect(seen.text).toContain('Acme Login cannot be reached')
-    const support = await makeMember(api.ledger, tenant.tenantId, 'support')
+    const support = await makeMember(shop.api.ledger, shop.tenant.tenantId, 'support')
     expect((await stranger().signIn(support)).status).toBe(303)
-    await removeProvider(api.ledger.ports, tenant.tenantId, 'gone', uniqueId('req'), origin)
+    await removeProvider(shop.api.ledger.ports, shop.tenant.tenantId, 'gone', uniqueId('req'), origin)
   })
 })
 
 describe('the sign-in page', () => {
   test('offers the providers of a workspace, and says nothing of members', async () => {
-    const named = await stranger().get(`/dashboard/sign-in?workspace=${tenant.tenantId}`)
+    const named = await stranger().get(`/dashboard/sign-in?workspace=${shop.tenant.tenantId}`)
     expect(named.text).toContain(`href="${ofProvider()}"`)
     expect(named.text).toContain('Sign in with Acme Login')
     const plain = await stranger().get('/dashboard/sign-in')
     expect(plain.text).not.toContain('Acme Login')
     expect(plain.text).toContain('href="/dashboard/sign-in/workspace"')
     expect((await stranger().get('/dashboard/sign-in/workspace')).status).toBe(200)
-  })
-})
-
-describe('the end of a session', () => {
-  test('comes with the end of its provider, also when another is added with its id', async () => {
-    const of = await makeTenant(api.ledger)
-    const own = await openProvider([`${base}${ofProvider('login', of)}/callback`])
-    const client = stranger()
-    await add(of, own.issuer)
-    const begun = await client.get(ofProvider('login', of))
-    await bring(client, await own.browser().follow(begun.location ?? ''))
-    expect(await isIn(client)).toBe(true)
-    await removeProvider(api.ledger.ports, of.tenantId, 'login', uniqueId('req'), origin)
-    expect(await isIn(client)).toBe(false)
-    api.ledger.clock.advance(1000)
-    await add(of, own.issuer)
-    expect(await isIn(client)).toBe(false)
-    await own.close()
-  })
-
-  test('by signing out leads on to the provider', async () => {
-    const client = stranger()
-    await signIn(client)
-    await client.get('/dashboard')
-    const seen = await client.post('/dashboard/sign-out')
-    expect(seen.status).toBe(200)
-    const [, target = ''] = /^0; url=(.*)$/.exec(String(seen.headers.refresh)) ?? []
-    const { origin: at, searchParams } = new URL(target)
-    expect(at).toBe(provider.issuer)
-    expect(searchParams.get('post_logout_redirect_uri')).toBe(`${base}/dashboard/sign-in`)
-    expect(searchParams.get('id_token_hint')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
-    expect(await isIn(client)).toBe(false)
-    const { rows } = await api.ledger.db.query(
-      `select from vault.secrets where name like 'provider-session.%'
-      and tenant_id = $1`,
-      [tenant.tenantId],
-    )
-    const left = rows.length
-    expect(left).toBeGreaterThan(0)
-  })
-})
-
-describe('a logout token', () => {
-  const event = { 'http://schemas.openid.net/event/backchannel-logout': {} }
-  const claims = (more: object) => {
-    const now = Math.floor(Date.now() / 1000)
-    return {
-      iss: provider.issuer,
-      aud: clientId,
-      iat: now,
-      exp: now + 120,
-      jti: uniqueId('jti'),
-      events: event,
-      sub: provider.who,
-      ...more,
-    }
-  }
-  const path = () => `/login/${tenant.tenantId}/login/logout`
-  const send = (token: string, url = path()) => stranger().postBare(url, { logout_token: token })
-
-  test('of a person ends their sessions that began at the provider, once', async () => {
-    const [one, two, other] = [stranger(), stranger(), stranger()]
-    await signIn(other)
-    person({})
-    await signIn(one)
-    await signIn(two)
-    const token = await provider.sign(claims({}))
-    const seen = await send(token)
-    expect(seen).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } })
-    expect(await isIn(one)).toBe(false)
-    expect(await isIn(two)).toBe(false)
-    expect(await isIn(other)).toBe(true)
-    await signIn(one)
-    expect((await send(token)).status).toBe(400)
-    expect(await isIn(one)).toBe(true)
-  })
-
-  test('of a session at the provider ends that one', async () => {
-    const [one, two] = [stranger(), stranger()]
-    let sid: unknown
-    provider.tamper = (said) => {
-      sid = said.sid
-      return said
-    }
-    await signIn(two)
-    await signIn(one)
-    expect(sid).toStrictEqual(expect.any(String))
-    expect((await send(await provider.sign(claims({ sub: undefined, sid })))).status).toBe(200)
-    expect(await isIn(one)).toBe(false)
-    expect(await isIn(two)).toBe(true)
-  })
-
-  test.each<[string, object]>([
-    ['with a nonce', { nonce: 'n' }],
-    ['without its event', { events: {} }],
-    ['without events', { events: undefined }],
-    ['of another issuer', { iss: 'https://another.example' }],
-    ['for another client', { aud: 'another' }],
-    ['without a time', { iat: undefined }],
-    ['that is old', { iat: 1000 }],
-    ['that has expired', { exp: 1000 }],
-    ['without an id', { jti: undefined }],
-    ['about nothing', { sub: undefined }],
-  ])('%s is refused', async (_, more) => {
-    const client = stranger()
-    await signIn(client)
-    const seen = await send(await provider.sign(claims(more)))
-    expect(seen).toMatchObject({ status: 400, text: '{"error":"invalid_request"}' })
-    expect(await isIn(client)).toBe(true)
-  })
-
-  test('that is signed with another key, or not at all, is refused, and so is an ID token', async () => {
-    const client = stranger()
-    let idToken = ''
-    provider.tamper = async (said) => {
-      idToken = await provider.sign(said)
-      return idToken
-    }
-    await signIn(client)
-    const tokens = [
-      await provider.sign(claims({}), await anotherKey()),
-      unsigned(claims({})),
-      idToken,
-      'nothing',
-    ]
-    for (const token of tokens) expect((await send(token)).status).toBe(400)
-    expect(await isIn(client)).toBe(true)
-  })
-
-  test('at the address of another workspace ends nothing', async () => {
-    const other = await makeTenant(api.ledger)
-    const client = stranger()
-    await signIn(client)
-    const token = await provider.sign(claims({}))
-    const at = `/login/${other.tenantId}/login/logout`
-    expect((await send(token, at)).status).toBe(404)
-    await add(other, provider.issuer)
-    expect((await send(token, at)).status).toBe(200)
-    expect(await isIn(client)).toBe(true)
-  })
-})
-
-describe('a member who signed in at the provider', () => {
-  const page = '/dashboard/settings/sign-in/new'
-
-  test('confirms who they are by signing in there again, and is asked no more for ten minutes', async () => {
-    person({ groups: ['owners'] })
-    // The clock of these tests is ahead of that of the provider.
-    provider.tamper = (claims) => ({
-      ...claims,
-      auth_time: Math.floor(api.ledger.clock.now().getTime() / 1000),
-    })
-    const client = stranger()
-    await signIn(client)
-    expect(await client.get(page)).toMatchObject({ status: 200 })
-    api.ledger.clock.advance(11 * 60_000)
-    expect(await client.get(page)).toMatchObject({ status: 303 })
-    const asked = await client.get(`/dashboard/confirm?return=${encodeURIComponent(page)}`)
-    const href = /href="([^"]*confirm=yes[^"]*)"/.exec(asked.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
-    const begun = await client.get(href)
-    const query = new URL(begun.location ?? '').searchParams
-    expect([query.get('prompt'), query.get('max_age')]).toStrictEqual(['login', '0'])
-    const answer = await provider.browser().follow(begun.location ?? '')
-    expect(await bring(client, answer)).toMatchObject({ status: 303, location: page })
-    expect(await client.get(page)).toMatchObject({ status: 200 })
-  })
-
-  test.each<[string, TestProvider['tamper'], boolean]>([
-    ['an old sign-in there', (claims) => ({ ...claims, auth_time: 1000 }), false],
-    ['no time of it', ({ auth_time: _, ...claims }) => claims, false],
-    ['the sign-in of another person', undefined, true],
-  ])('does not confirm it with %s', async (_, tamper, isOther) => {
-    person({ groups: ['owners'] })
-    const client = stranger()
-    provider.tamper = ({ auth_time: __, ...claims }) => claims
-    await signIn(client)
-    expect(await client.get(page)).toMatchObject({ status: 303 })
-    if (isOther) person({ groups: ['owners'] })
-    provider.tamper = tamper
-    const answer = await answered(client, '?confirm=yes')
-    expect((await bring(client, answer)).status).toBe(401)
-    expect(await client.get(page)).toMatchObject({ status: 303 })
   })
 })

@@ -1,6 +1,6 @@
 import { customerId, licenseId, type Place } from './foreign-ids.ts'
 
-/** Requests about licenses, devices and customers. */
+/** Requests about licenses and devices. */
 export const licensePlaces: readonly Place[] = [
   [
     'searching for a license',
@@ -98,128 +98,6 @@ export const licensePlaces: readonly Place[] = [
       method: 'POST',
       url: '/v1/licenses',
       body: { productId: 'shared-name', customerId: customerId(which, owned) },
-    }),
-  ],
-  [
-    'reading a customer',
-    404,
-    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}` }),
-  ],
-  [
-    'reading the notes about a customer',
-    404,
-    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/notes` }),
-  ],
-  [
-    'adding a note about a customer',
-    404,
-    (which, owned) => ({
-      method: 'POST',
-      url: `/v1/customers/${customerId(which, owned)}/notes`,
-      body: { text: 'Calls on Mondays.' },
-    }),
-  ],
-  [
-    'removing a note about a customer',
-    404,
-    (which, owned) => ({
-      method: 'DELETE',
-      url: `/v1/customers/${customerId(which, owned)}/notes/nte_00000000000000000000000000`,
-    }),
-  ],
-  [
-    'linking a license to a customer',
-    404,
-    (which, owned) => ({
-      method: 'POST',
-      url: `/v1/customers/${customerId(which, owned)}/link-license`,
-      body: { licenseId: owned.license.id },
-    }),
-  ],
-  [
-    "linking another tenant's license to an own customer",
-    404,
-    (which, owned) => ({
-      method: 'POST',
-      url: `/v1/customers/${owned.ownCustomer}/link-license`,
-      body: { licenseId: which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000' },
-    }),
-  ],
-  [
-    'changing a customer',
-    404,
-    (which, owned) => ({
-      method: 'PATCH',
-      url: `/v1/customers/${customerId(which, owned)}`,
-      body: { name: 'Mallory' },
-    }),
-  ],
-  [
-    'unlinking a license from a customer',
-    404,
-    (which, owned) => ({
-      method: 'POST',
-      url: `/v1/customers/${customerId(which, owned)}/unlink-license`,
-      body: { licenseId: owned.license.id },
-    }),
-  ],
-  [
-    'merging a customer into another one',
-    404,
-    (which, owned) => ({
-      method: 'POST',
-      url: `/v1/customers/${customerId(which, owned)}/merge`,
-      body: { into: owned.ownCustomer },
-    }),
-  ],
-  [
-    "merging an own customer into another tenant's",
-    404,
-    (which, owned) => ({
-      method: 'POST',
-      url: `/v1/customers/${owned.ownCustomer}/merge`,
-      body: { into: customerId(which, owned) },
-    }),
-  ],
-  [
-    'undoing the merge of a customer',
-    404,
-    (which, owned) => ({ method: 'POST', url: `/v1/customers/${customerId(which, owned)}/unmerge` }),
-  ],
-  [
-    'listing the licenses of a customer',
-    404,
-    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/licenses` }),
-  ],
-  [
-    'listing the sales of a customer',
-    404,
-    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/sales` }),
-  ],
-  [
-    'overriding the entitlements of a customer',
-    404,
-    (which, owned) => ({
-      method: 'PATCH',
-      url: `/v1/customers/${customerId(which, owned)}/entitlements`,
-      body: { overrides: [{ entitlement: 'export', effect: 'grant' }] },
-    }),
-  ],
-  [
-    'overriding entitlements of a product',
-    404,
-    (which, owned) => ({
-      method: 'PATCH',
-      url: `/v1/customers/${owned.ownCustomer}/entitlements`,
-      body: { overrides: [{ entitlement: 'export', effect: 'grant', productId: which }] },
-    }),
-  ],
-  [
-    'reading the seats of a license in use',
-    404,
-    (which, owned) => ({
-      method: 'GET',
-      url: `/v1/licenses/${which === 'owned' ? owned.floating.id : licenseId(which, owned)}/seats`,
     }),
   ],
   [

@@ -193,9 +193,8 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     data: z.strictObject({
       customerId: z.string().min(1),
       byAddress,
-      /** The customer that it belonged to before merges moved it. */
+      /** The customer that it belonged to before merges moved it; or it belongs to that one again. */
       mergedFrom: z.string().min(1).optional(),
-      /** Merges no longer apply to it: it belongs to its own customer again. */
       unmerged: z.literal(true).optional(),
       at: Moment,
     }),

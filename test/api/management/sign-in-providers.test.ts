@@ -37,8 +37,8 @@ const provider = {
   roles: [],
   defaultRole: null,
   domains: ['acme.example'],
-  createdAt: expect.any(String),
-  updatedAt: expect.any(String),
+  createdAt: expect.any(String) as string,
+  updatedAt: expect.any(String) as string,
 }
 
 const kept = async () => {
