@@ -30,8 +30,18 @@ describe('the end of a session', () => {
   })
 
   test('by signing out leads on to the provider', async () => {
+    /** What the vault keeps for the ends of sessions. */
+    const kept = async () =>
+      (
+        await shop.api.ledger.db.query(
+          `select from vault.secrets where name like 'provider-session.%' and tenant_id = $1`,
+          [shop.tenant.tenantId],
+        )
+      ).rows.length
+    const before = await kept()
     const client = stranger()
     await signIn(client)
+    expect(await kept()).toBe(before + 1)
     await client.get('/dashboard')
     const seen = await client.post('/dashboard/sign-out')
     expect(seen.status).toBe(200)
@@ -41,13 +51,7 @@ describe('the end of a session', () => {
     expect(searchParams.get('post_logout_redirect_uri')).toBe(`${base}/dashboard/sign-in`)
     expect(searchParams.get('id_token_hint')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
     expect(await isIn(client)).toBe(false)
-    const { rows } = await shop.api.ledger.db.query(
-      `select from vault.secrets where name like 'provider-session.%'
-      and tenant_id = $1`,
-      [shop.tenant.tenantId],
-    )
-    const left = rows.length
-    expect(left).toBeGreaterThan(0)
+    expect(await kept()).toBe(before)
   })
 })
 
