@@ -92,10 +92,10 @@ function mergeForm(
       ${tokenField(token)}
       <p>
         ${person.email ?? customer.customerId} has ${counted(licenseIds.length, 'license', 'licenses')}, which move to the other
-        customer. So do those that it gets later, as by its email address.
+        customer. So do those that it gets later, as by its email address.${' '}
         ${
           overrides > 0 &&
-          html`${counted(overrides, 'entitlement override', 'entitlement overrides')} of this customer no longer apply: <a href=${`${own}/entitlements`}>copy</a> what should stay.`
+          html`${counted(overrides, 'entitlement override', 'entitlement overrides')} of this customer no longer apply: <a href=${`${own}/entitlements`}>copy</a> what should stay. `
         }
         The merge can be undone.
       </p>

@@ -1,25 +1,42 @@
-import type { PresentCustomer } from '../../../projections/customers.ts'
+import { findCustomer, type PresentCustomer } from '../../../projections/customers.ts'
+import { listMergedInto } from '../../../projections/merges.ts'
 import { type Content, html } from '../../html.ts'
+import type { Ports } from '../../ports.ts'
 import { sentenceList, tokenField } from '../frame/parts.ts'
 
-const link = (customerId: string) =>
-  html`<a class="mono" href=${`/dashboard/customers/${customerId}`}>${customerId}</a>`
+/** A customer as another page names it. */
+type Named = { customerId: string; email: string | null }
+
+/** What a customer was merged into, and what was merged into it. */
+export type Merges = { into: Named | undefined; merged: readonly Named[]; more: number }
 
 /** As many of the customers that were merged into one as its page names. */
 const mostNamed = 10
 
+export async function mergesOf(
+  { db, subjects }: Ports<'db' | 'subjects'>,
+  { tenantId, customerId, mergedInto }: PresentCustomer,
+): Promise<Merges> {
+  const merged = await listMergedInto(db, tenantId, customerId)
+  const into = mergedInto === undefined ? undefined : await findCustomer(db, tenantId, mergedInto)
+  const shown = [...merged.slice(0, mostNamed), ...(into ? [into.customer] : [])]
+  const people = await subjects.openPeople(tenantId, shown)
+  const named = shown.map((one, at) => ({
+    customerId: one.customerId,
+    email: people[at]?.email ?? null,
+  }))
+  return { into: into && named.pop(), merged: named, more: merged.length - named.length }
+}
+
+const link = ({ customerId, email }: Named) =>
+  html`<a href=${`/dashboard/customers/${customerId}`}>${email ?? customerId}</a>`
+
 /** What the page of a customer says of merges, for its facts. */
-export const mergedFacts = (
-  { mergedInto }: PresentCustomer,
-  merged: readonly PresentCustomer[],
-): (readonly [string, Content] | false)[] => [
-  mergedInto !== undefined && ['Merged into', link(mergedInto)],
+export const mergedFacts = ({ into, merged, more }: Merges): (readonly [string, Content] | false)[] => [
+  into !== undefined && ['Merged into', link(into)],
   merged.length > 0 && [
     'Merged customers',
-    sentenceList([
-      ...merged.slice(0, mostNamed).map(({ customerId }) => link(customerId)),
-      ...(merged.length > mostNamed ? [`${merged.length - mostNamed} more`] : []),
-    ]),
+    sentenceList([...merged.map(link), ...(more > 0 ? [`${more} more`] : [])]),
   ],
 ]
 

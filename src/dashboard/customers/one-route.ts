@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { CustomerEntry } from '../../../projections/customers.ts'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicenses } from '../../../projections/licenses/queries.ts'
-import { listMergedInto } from '../../../projections/merges.ts'
 import { listSales } from '../../../projections/sales/queries.ts'
 import { listVisits } from '../../access/customer-sessions.ts'
 import { openOverrides } from '../../commands/customers/overrides.ts'
@@ -18,6 +17,7 @@ import type { PageContext } from '../page-context.ts'
 import { SeatQuery, seatUseOf } from '../seat-use/seat-use.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { type CustomerRequest, customerOf } from './choose.ts'
+import { mergesOf } from './merge-view.ts'
 import { shownNotes } from './notes-route.ts'
 import { customerView, type OneCustomer } from './one-view.ts'
 
@@ -66,7 +66,7 @@ export function onePage(app: FastifyInstance, { ports, show }: PageContext): voi
 type Services = PageContext['ports']
 type Own = Pick<
   OneCustomer,
-  'licenses' | 'hidden' | 'merged' | 'overrides' | 'devices' | 'refusals' | 'mails' | 'visits'
+  'licenses' | 'hidden' | 'merges' | 'overrides' | 'devices' | 'refusals' | 'mails' | 'visits'
 >
 
 /** The licenses of a customer and what belongs to them; a query each, whatever the number of licenses. */
@@ -74,14 +74,14 @@ async function ownOf(ports: Services, { customer, licenseIds }: CustomerEntry): 
   const { db } = ports
   const { tenantId, customerId, subjectId, formerSubjects = [] } = customer
   await ports.refusals.flush()
-  const [found, [overrides = []], devices, refusals, mails, visits, merged] = await Promise.all([
+  const [found, [overrides = []], devices, refusals, mails, visits, merges] = await Promise.all([
     findLicenses(db, tenantId, licenseIds.slice(0, maxLicenses)),
     openOverrides(ports, tenantId, [customer.overrides]),
     shownDevices(ports, tenantId, { customerId }, newest),
     listRefusals(db, tenantId, { customerId }, newest),
     listDeliveries(db, tenantId, { customerId, channel: 'mail' }, newest),
     listVisits(db, tenantId, [subjectId, ...formerSubjects], newest.limit),
-    listMergedInto(db, tenantId, customerId),
+    mergesOf(ports, customer),
   ])
   const licenses = await shownLicenses(ports, tenantId, found)
   return {
@@ -92,7 +92,7 @@ async function ownOf(ports: Services, { customer, licenseIds }: CustomerEntry): 
     refusals: { items: refusals.items, more: refusals.next !== undefined },
     mails: { items: mails.items, more: mails.next !== undefined },
     visits,
-    merged,
+    merges,
   }
 }
 

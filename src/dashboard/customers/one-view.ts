@@ -1,4 +1,4 @@
-import type { CustomerEntry, PresentCustomer } from '../../../projections/customers.ts'
+import type { CustomerEntry } from '../../../projections/customers.ts'
 import type { PortalVisit } from '../../access/customer-sessions.ts'
 import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
@@ -21,7 +21,7 @@ import { refusalsTable } from '../refusals/view.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
 import type { ShownSeatUse } from '../seat-use/seat-use.ts'
 import { seatUsePart } from '../seat-use/view.ts'
-import { mergedFacts, mergePart } from './merge-view.ts'
+import { type Merges, mergedFacts, mergePart } from './merge-view.ts'
 import { newestNotes, type ShownNotes } from './notes-view.ts'
 
 /** The newest ones, and whether there are others. */
@@ -44,8 +44,7 @@ export type OneCustomer = CustomerEntry & {
   sales: Newest<SaleRow>
   /** What was paid in all, by currency. */
   paid: readonly Paid[]
-  /** The customers that were merged into this one. */
-  merged: readonly PresentCustomer[]
+  merges: Merges
   mayChange: boolean
 }
 
@@ -56,13 +55,15 @@ export function customerView(view: View, one: OneCustomer): Html {
   const { customer, person, licenses, hidden, paid, mayChange } = one
   const { customerId } = customer
   const own = `/dashboard/customers/${customerId}`
+  // What is given to a merged customer would move on at once, or apply to no license.
+  const standsAlone = customer.mergedInto === undefined
   return html`<div>
-    ${heading(person.email ?? customerId, copyable('customer ID', customerId), mayChange && customer.erasedAt === null && [linkTo(`/dashboard/new-license?customer=${customerId}`, 'New license'), linkTo(`${own}/edit`, 'Edit', 'button')])}
+    ${heading(person.email ?? customerId, copyable('customer ID', customerId), mayChange && customer.erasedAt === null && [standsAlone && linkTo(`/dashboard/new-license?customer=${customerId}`, 'New license'), linkTo(`${own}/edit`, 'Edit', 'button')])}
     <div class="sheet">
       ${facts([
         ['Name', person.name ?? 'not set'],
         ['Created', dayOf(customer.createdAt)],
-        ...mergedFacts(customer, one.merged),
+        ...mergedFacts(one.merges),
         paid.length > 0 && ['Paid', sentenceList(paid.map(paidWords))],
         ...Object.entries(customer.metadata),
       ])}
@@ -75,11 +76,11 @@ export function customerView(view: View, one: OneCustomer): Html {
         : html`<div class="sheeted">${licenseTable(view, licenses)}</div>`,
       hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
     )}
-    ${mayChange && html`<p class="after">${linkTo(`${own}/links`, 'Link or unlink licenses')}</p>`}
+    ${mayChange && standsAlone && html`<p class="after">${linkTo(`${own}/links`, 'Link or unlink licenses')}</p>`}
     ${mayChange && customer.erasedAt === null && mergePart(view.token, customer)}
     ${entitlementsPart(licenses)}
     ${section('Entitlement overrides', overridesView(one.overrides), 'Entitlements that this customer has or lacks regardless of the license.')}
-    ${mayChange && html`<p class="after">${linkTo(`${own}/entitlements`, 'Edit overrides')}</p>`}
+    ${mayChange && standsAlone && html`<p class="after">${linkTo(`${own}/entitlements`, 'Edit overrides')}</p>`}
     ${belongings(view, one)}
   </div>`
 }
