@@ -6,6 +6,7 @@ import { createToken } from '../../src/commands/tokens.ts'
 import { Scope } from '../../src/domain/tokens/events.ts'
 import type { TestTenant } from '../harness/api.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
+import { addTestProvider } from '../harness/sign-in-providers.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { meterSome } from './acme-meters.ts'
 import type { TestDashboard } from './dashboard.ts'
@@ -98,6 +99,8 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
   const { user_code: userCode } = z.object({ user_code: z.string() }).parse(login.body)
   ports.tokenUse.record(tokenId)
   await ports.tokenUse.flush()
+  // Nobody answers there, at once.
+  await addTestProvider(ledger, tenantId, 'login', 'http://localhost:1')
   return {
     tenantId,
     owner,
@@ -167,6 +170,8 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       'new-replay': '/dashboard/webhooks/replays/new',
       'checkout-key': '/dashboard/settings/checkout-key',
       'signing-keys': '/dashboard/settings/signing-keys',
+      'sign-in-providers': '/dashboard/settings/sign-in',
+      'sign-in-provider': '/dashboard/settings/sign-in/login',
       account: '/dashboard/account',
       'new-password': '/dashboard/account/password',
       'new-passkey': '/dashboard/account/passkeys/new',

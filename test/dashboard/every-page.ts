@@ -36,6 +36,8 @@ const noPages = [
   '/dashboard/settings/webhook',
   '/dashboard/portal/logo',
   '/dashboard/integrations/:provider/arrival',
+  '/dashboard/sign-in/:workspace/:provider',
+  '/dashboard/sign-in/:workspace/:provider/callback',
 ]
 
 /** Pages that no link leads to, for a workspace without connections. */
@@ -44,6 +46,7 @@ const unlinked = [
   '/dashboard/confirm',
   '/dashboard/device',
   '/dashboard/nothing',
+  '/dashboard/sign-in/workspace',
   '/dashboard/integrations/stripe/secret',
   '/dashboard/integrations/stripe/items',
 ]

@@ -7,6 +7,7 @@ import type { TestApi, TestTenant } from '../harness/api.ts'
 import { addTestEndpoint } from '../harness/dispatch.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 import { connectAccount } from '../harness/selling-api.ts'
+import { addTestProvider } from '../harness/sign-in-providers.ts'
 import { purchase } from '../sales/notifications.ts'
 import { parkedSale, type Shop } from '../sales/shop.ts'
 import { sdkKeyOf } from './apps.ts'
@@ -68,6 +69,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   const customer = await makeCustomer(api.ask, token)
   const noted = await post(`/v1/customers/${customer}/notes`, { text: 'Calls on Mondays.' })
   await post(`/v1/customers/${customer}/link-license`, { licenseId: linked })
+  await addTestProvider(api.ledger, tenantId, 'login')
   const merged = await makeCustomer(api.ask, token, { email: 'twice@example.com' })
   await post(`/v1/customers/${merged}/merge`, { into: customer })
   await post(`/v1/licenses/${suspended}/suspend`, {})
@@ -245,7 +247,7 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'POST /v1/sign-in-providers': [
     '/v1/sign-in-providers',
     {
-      id: 'login',
+      id: 'entra',
       issuer: 'https://public.example.com',
       clientId: 'keyledger',
       clientSecret: 'a secret',
@@ -253,8 +255,8 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
       domains: ['acme.example'],
     },
   ],
-  'PATCH /v1/sign-in-providers/{id}': ['/v1/sign-in-providers/entra', { name: 'Login' }],
-  'DELETE /v1/sign-in-providers/{id}': ['/v1/sign-in-providers/entra'],
+  'PATCH /v1/sign-in-providers/{id}': ['/v1/sign-in-providers/login', { name: 'Login' }],
+  'DELETE /v1/sign-in-providers/{id}': ['/v1/sign-in-providers/login'],
   'PUT /v1/webhook': ['/v1/webhook', { url }],
   'POST /v1/webhook-endpoints': ['/v1/webhook-endpoints', { url }],
   'PATCH /v1/webhook-endpoints/{id}': ['/v1/webhook-endpoints/first', { paused: true }],

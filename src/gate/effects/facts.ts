@@ -7,7 +7,7 @@ import { momentOf } from '../../commands/origin.ts'
 import { requireToken } from '../../commands/tokens.ts'
 import { sameJson } from '../../domain/equality.ts'
 import { Provider } from '../../domain/integrations/provider.ts'
-import { tenantStream } from '../../domain/streams.ts'
+import { streamName, tenantStream } from '../../domain/streams.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { WebhookEvent } from '../../domain/webhooks/events.ts'
 import { evolveWebhook, findEndpoint, noWebhook, type Webhook } from '../../domain/webhooks/webhook.ts'
@@ -33,6 +33,8 @@ export async function factsOf(
       return types.includes('ApprovalRuleChanged')
         ? [{ what: 'recorded', stream: tenantStream(tenantId), events: types }]
         : []
+    case 'signin':
+      return [{ what: 'recorded', stream: streamName(category, id), events: types }]
     case 'integration':
       return types.some((type) => type === 'WebhookSecretRotated' || type === 'PingTokenRotated')
         ? [await replacedSecret(ports, tenantId, id)]

@@ -1,5 +1,6 @@
 import { givesSeats } from '../../domain/licenses/status.ts'
 import { plainText, quoted } from '../../domain/plain-text.ts'
+import type { SignInProviderEvent } from '../../domain/sign-in-providers/events.ts'
 import type { Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
 import { capitalized, counted as withWords } from '../../sentence.ts'
 import type { Counted, CreatedCategory, Effect, EntitlementChange, Fact } from './effect.ts'
@@ -127,7 +128,9 @@ function factWords(fact: Fact): string[] {
         return [
           'Each owner, admin and approver can then approve their own dangerous requests, including pending ones',
         ]
-      return [`Records ${fact.events.join(', ')} in ${fact.stream}`]
+      return fact.events.every((type) => signInWords.has(type))
+        ? fact.events.map((type) => signInWords.get(type) ?? '')
+        : [`Records ${fact.events.join(', ')} in ${fact.stream}`]
     case 'created':
       return [`Creates ${withWords(fact.count, ...createdNames[fact.category])}`]
     case 'rows_skipped':
@@ -141,6 +144,23 @@ function factWords(fact: Fact): string[] {
       ]
   }
 }
+
+/** What the events about the providers that members sign in with mean. */
+const signInWords: ReadonlyMap<string, string> = new Map<SignInProviderEvent['type'], string>([
+  [
+    'SignInProviderAdded',
+    'People whom the provider vouches for sign in to this workspace as members, with the roles that it gives',
+  ],
+  [
+    'SignInProviderChanged',
+    'Who signs in with the provider, and with which role, follows the new settings at once',
+  ],
+  ['SignInProviderSecretReplaced', 'The client secret is replaced'],
+  [
+    'SignInProviderRemoved',
+    'Nobody signs in with the provider any more, and the sessions that began there end',
+  ],
+])
 
 function keyTypeWords(fact: Extract<Fact, { what: `key_type_${string}` }>): string[] {
   switch (fact.what) {

@@ -15,7 +15,7 @@ import type { Mailer } from '../../../src/mail/mailer.ts'
 import { makeMember } from '../../dashboard/members.ts'
 import { makeTenant } from '../../harness/api.ts'
 import { pointWebhook, sellLicense, startDispatch, type TestDispatch } from '../../harness/dispatch.ts'
-import { approver } from '../../harness/gate.ts'
+import { operator } from '../../harness/gate.ts'
 import { origin, temporaryDirectory } from '../../harness/ledger.ts'
 import { startNotary, type TestNotary } from '../../harness/notary.ts'
 import { goodKey } from '../../harness/providers.ts'
@@ -192,7 +192,7 @@ async function output(
   const approving = (async () => {
     while (!ended) {
       const asked = await listApprovals(api.ledger.ports, tenantId)
-      for (const { id } of asked) await approve(api.ledger.ports, tenantId, id, approver)
+      for (const { id } of asked) await approve(api.ledger.ports, tenantId, id, operator)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   })()
