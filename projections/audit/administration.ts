@@ -185,9 +185,9 @@ function ofTenant(entry: Own<'tenant'>): Administration | undefined {
   }
 }
 
-function ofSignInProvider({ event, stream }: Own<'signin'>): Administration {
-  const tenantId = stream.slice(stream.indexOf('-') + 1)
-  const of = { kind: 'sign_in_provider', id: event.data.providerId, tenantId } as const
+function ofSignInProvider(entry: Own<'signin'>): Administration {
+  const { event } = entry
+  const of = { kind: 'sign_in_provider', id: event.data.providerId, tenantId: tenantOf(entry) } as const
   switch (event.type) {
     case 'SignInProviderAdded':
     case 'SignInProviderChanged': {

@@ -11,7 +11,7 @@ import { isMember } from './request.ts'
 
 type RequestOfTenant = { tenantId: string; tokenId: string; operation: string }
 
-/** The rule of the workspace, and the permission that whoever approves the operation has. */
+/** The approval rule of the workspace, and the permission that an approver of the request needs. */
 export type RuleOfRequest = ApprovalRule & { permission: Permission }
 
 /**

@@ -88,7 +88,7 @@ export type Approvers = {
   anotherMember: boolean
   /** The member who made the request, directly or with a token that they created. */
   requestedBy: string | null
-  /** What whoever approves it may do. */
+  /** The permission that an approver needs. */
   permission: Permission
   members: { memberId: string; email: string | null }[]
 }
@@ -142,7 +142,7 @@ export async function approve(
   })
 }
 
-/** An operator on the host may approve everything. @throws Refusal `approval_by_owner` */
+/** The page has checked the ordinary permission. An operator on the host may approve everything. @throws Refusal `approval_by_owner` */
 async function requirePermission({ db }: Ports<'db'>, actor: string, permission: Permission): Promise<void> {
   if (permission === 'decide_confirmations' || !actor.startsWith('member:')) return
   const [known] = await findMembers(db, [actor.slice('member:'.length)])

@@ -55,7 +55,7 @@ type OperationOf<Input, Result> = {
   streams?: true
   /** Required besides `danger`. */
   scope: Scope
-  /** What a member who approves it may do, where that is more than deciding on requests. */
+  /** The permission that an approver needs, where deciding on requests is not enough. */
   approvedWith?: Permission
   /**
    * Refuses what could never run, so that no confirmation is opened for it. Changes nothing.

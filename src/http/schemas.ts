@@ -75,6 +75,9 @@ export const productQuery = Slug.optional().meta({
   example: 'editor',
 })
 
+/** The parameters of a path with one id. */
+export const onlyId = z.strictObject({ id: z.string() })
+
 /** Items on a page, unless asked for otherwise. */
 const usual = 25
 

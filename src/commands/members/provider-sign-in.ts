@@ -49,21 +49,19 @@ export async function signInWithProvider(
   const role = roleBy(provider, claims)
   if (role === null) return refused('no_role')
   const identity = identityOf(ports, at, subject)
-  const linked = await linkedMember(ports, identity)
-  if (linked) {
-    await follow(ports, linked, role, origin)
-    return signedIn(ports, linked.member.memberId, identity)
+  let linked = await linkedMember(ports, identity)
+  if (!linked) {
+    const email = vouchedEmail(provider, claims)
+    if (email === undefined) return refused('email_not_vouched_for')
+    const memberId = await memberByEmail(ports, at, email, role, origin)
+    if (memberId === undefined) return refused('no_member')
+    const link = { identity, memberId, tenantId, issuer: provider.issuer }
+    if (!(await linkIdentity(ports.db, link, ports.now()))) return refused('linked_otherwise')
+    linked = await linkedMember(ports, identity)
+    if (!linked) return refused('no_member')
   }
-  const email = vouchedEmail(provider, claims)
-  if (email === undefined) return refused('email_not_vouched_for')
-  const memberId = await memberByEmail(ports, at, email, role, origin)
-  if (memberId === undefined) return refused('no_member')
-  const link = { identity, memberId, tenantId, issuer: provider.issuer }
-  if (!(await linkIdentity(ports.db, link, ports.now()))) return refused('linked_otherwise')
-  const known = await linkedMember(ports, identity)
-  if (!known) return refused('no_member')
-  await follow(ports, known, role, origin)
-  return signedIn(ports, memberId, identity)
+  await follow(ports, linked, role, origin)
+  return signedIn(ports, linked.member.memberId, identity)
 }
 
 /** @returns the member whose link this is. A link whose member was removed is forgotten. */

@@ -6,6 +6,7 @@ import type { Ports } from '../../ports.ts'
 import { findCustomersByPersonPart } from '../../search/people.ts'
 import { type Person, unknownPerson } from '../../vault/subjects.ts'
 import type { Crumb } from '../frame/navigation.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import { principalOf } from '../session/principal.ts'
 
 /** A customer that a text may mean. */
@@ -54,6 +55,8 @@ async function withPeople(
 export const candidateWords = ({ customerId, person: { email, name } }: Candidate): string =>
   [name, email, customerId].filter((text) => text !== null).join(', ')
 
+export const noCustomerWithId = 'There is no customer with this ID.'
+
 /** What to do when a text does not mean exactly one customer. */
 export function notOneCustomer(text: string, { candidates, more }: Meant): string {
   if (candidates.length > 0)
@@ -61,9 +64,12 @@ export function notOneCustomer(text: string, { candidates, more }: Meant): strin
       ? 'Several customers match, and not all are shown. Choose one, or type more of the name or the email address.'
       : 'Several customers match. Choose one.'
   if (more) return 'Too many people match. Type more of the name or the email address.'
-  if (text.startsWith('cus_')) return 'There is no customer with this ID.'
+  if (text.startsWith('cus_')) return noCustomerWithId
   return 'No customer matches. Enter three or more characters of a name or an email address, or a customer ID.'
 }
+
+/** A form about one customer shows the person's data, which is recorded as a view. */
+export const customerFormPage = pageRoute({ page: 'change_licenses', auditedView: 'customer' })
 
 export type CustomerRequest = FastifyRequest<{ Params: { id: string } }>
 

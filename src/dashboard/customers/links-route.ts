@@ -19,10 +19,9 @@ import { type ShownLicense, statusBadge } from '../licenses/view.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { aboveIn, type CustomerRequest, customerOf } from './choose.ts'
+import { aboveIn, type CustomerRequest, customerFormPage, customerOf } from './choose.ts'
 
 const change = pageRoute({ page: 'change_licenses' })
-const changeOne = pageRoute({ page: 'change_licenses', auditedView: 'customer' })
 
 const LinkForm = z.object({
   licenseId: wantedLine(maxLicenseText, 'Enter a license key, a name, an email address or an ID.'),
@@ -55,7 +54,7 @@ export function customerLinkPages(app: FastifyInstance, { ports, show }: PageCon
     return redirectWith(reply, '/dashboard/customers', left === 0 ? done : `${done} ${left} are left.`)
   })
 
-  app.get('/customers/:id/links', changeOne, (request: CustomerRequest, reply) =>
+  app.get('/customers/:id/links', customerFormPage, (request: CustomerRequest, reply) =>
     page(request, reply, newForm()),
   )
 

@@ -1,31 +1,30 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { CustomerEntry } from '../../../projections/customers.ts'
+import { type CustomerEntry, findCustomer, type PresentCustomer } from '../../../projections/customers.ts'
+import { listMergedInto } from '../../../projections/merges.ts'
 import { mergeCustomer, unmergeCustomer } from '../../commands/customers/merging.ts'
 import { type Html, html } from '../../html.ts'
+import type { Ports } from '../../ports.ts'
 import { counted } from '../../sentence.ts'
 import type { Person } from '../../vault/subjects.ts'
-import { chosenCustomer, customerField, maxCustomerText } from '../forms/customer-field.ts'
+import { chosenCustomer, customerField, customerText } from '../forms/customer-field.ts'
 import { type FilledForm, newForm, readForm } from '../forms/filled-form.ts'
 import { formProblem } from '../forms/form-fields.ts'
 import { refusedForm } from '../forms/refused.ts'
-import { wantedLine } from '../forms/typed.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { heading, tokenField } from '../frame/parts.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { aboveIn, type CustomerRequest, customerOf } from './choose.ts'
+import { aboveIn, type CustomerRequest, customerFormPage, customerOf, noCustomerWithId } from './choose.ts'
+import type { Merges } from './merge-view.ts'
 
 const change = pageRoute({ page: 'change_licenses' })
-const changeOne = pageRoute({ page: 'change_licenses', auditedView: 'customer' })
 
-const MergeForm = z.object({
-  customerId: wantedLine(maxCustomerText, 'Enter the name, the email address or the ID of a customer.'),
-})
+const MergeForm = z.object({ customerId: customerText })
 
 const problems = {
-  customer_not_found: ['customerId', 'There is no customer with this ID.'],
+  customer_not_found: ['customerId', noCustomerWithId],
   customer_merged_with_itself: ['customerId', 'This is the customer itself. Choose another one.'],
   customer_merged: ['customerId', 'This customer was merged into another one. Choose that one.'],
   customer_erased: ['customerId', 'The person behind this customer was erased. Choose another one.'],
@@ -48,7 +47,7 @@ export function customerMergePages(app: FastifyInstance, { ports, show }: PageCo
     })
   }
 
-  app.get('/customers/:id/merge', changeOne, (request: CustomerRequest, reply) =>
+  app.get('/customers/:id/merge', customerFormPage, (request: CustomerRequest, reply) =>
     page(request, reply, newForm()),
   )
 
@@ -73,6 +72,25 @@ export function customerMergePages(app: FastifyInstance, { ports, show }: PageCo
     await unmergeCustomer(ports, tenantId, customerId, originOfMember(request))
     return redirectWith(reply, `/dashboard/customers/${customerId}`, 'Merge undone.')
   })
+}
+
+/** As many of the customers that were merged into one as its page names. */
+const mostNamed = 10
+
+/** What a customer was merged into, and what was merged into it. */
+export async function mergesOf(
+  { db, subjects }: Ports<'db' | 'subjects'>,
+  { tenantId, customerId, mergedInto }: PresentCustomer,
+): Promise<Merges> {
+  const merged = await listMergedInto(db, tenantId, customerId)
+  const into = mergedInto === undefined ? undefined : await findCustomer(db, tenantId, mergedInto)
+  const shown = [...merged.slice(0, mostNamed), ...(into ? [into.customer] : [])]
+  const people = await subjects.openPeople(tenantId, shown)
+  const named = shown.map((one, at) => ({
+    customerId: one.customerId,
+    email: people[at]?.email ?? null,
+  }))
+  return { into: into && named.pop(), merged: named, more: merged.length - named.length }
 }
 
 function mergeForm(

@@ -1,7 +1,5 @@
-import { findCustomer, type PresentCustomer } from '../../../projections/customers.ts'
-import { listMergedInto } from '../../../projections/merges.ts'
+import type { PresentCustomer } from '../../../projections/customers.ts'
 import { type Content, html } from '../../html.ts'
-import type { Ports } from '../../ports.ts'
 import { sentenceList, tokenField } from '../frame/parts.ts'
 
 /** A customer as another page names it. */
@@ -9,24 +7,6 @@ type Named = { customerId: string; email: string | null }
 
 /** What a customer was merged into, and what was merged into it. */
 export type Merges = { into: Named | undefined; merged: readonly Named[]; more: number }
-
-/** As many of the customers that were merged into one as its page names. */
-const mostNamed = 10
-
-export async function mergesOf(
-  { db, subjects }: Ports<'db' | 'subjects'>,
-  { tenantId, customerId, mergedInto }: PresentCustomer,
-): Promise<Merges> {
-  const merged = await listMergedInto(db, tenantId, customerId)
-  const into = mergedInto === undefined ? undefined : await findCustomer(db, tenantId, mergedInto)
-  const shown = [...merged.slice(0, mostNamed), ...(into ? [into.customer] : [])]
-  const people = await subjects.openPeople(tenantId, shown)
-  const named = shown.map((one, at) => ({
-    customerId: one.customerId,
-    email: people[at]?.email ?? null,
-  }))
-  return { into: into && named.pop(), merged: named, more: merged.length - named.length }
-}
 
 const link = ({ customerId, email }: Named) =>
   html`<a href=${`/dashboard/customers/${customerId}`}>${email ?? customerId}</a>`

@@ -17,7 +17,7 @@ import type { PageContext } from '../page-context.ts'
 import { SeatQuery, seatUseOf } from '../seat-use/seat-use.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { type CustomerRequest, customerOf } from './choose.ts'
-import { mergesOf } from './merge-view.ts'
+import { mergesOf } from './merge-route.ts'
 import { shownNotes } from './notes-route.ts'
 import { customerView, type OneCustomer } from './one-view.ts'
 

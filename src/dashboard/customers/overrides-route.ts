@@ -18,11 +18,10 @@ import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { aboveIn, type CustomerRequest, customerOf } from './choose.ts'
+import { aboveIn, type CustomerRequest, customerFormPage, customerOf } from './choose.ts'
 import { overridesForm, overridesTyped, overridesView, withMoreRows } from './overrides-view.ts'
 
 const change = pageRoute({ page: 'change_licenses' })
-const changeOne = pageRoute({ page: 'change_licenses', auditedView: 'customer' })
 
 /** Rows have fields of their own names, so the form is read as it is. */
 const AnyForm = z.looseObject({})
@@ -48,7 +47,7 @@ export function overridePages(app: FastifyInstance, { ports, show }: PageContext
     })
   }
 
-  app.get('/customers/:id/entitlements', changeOne, async (request: CustomerRequest, reply) => {
+  app.get('/customers/:id/entitlements', customerFormPage, async (request: CustomerRequest, reply) => {
     const { tenantId, customerId, overrides } = (await customerOf(ports, request)).customer
     const [shown = []] = await openOverrides(ports, tenantId, [overrides])
     return page(request, reply, customerId, overridesForm(shown, seenHashOf(overrides)))

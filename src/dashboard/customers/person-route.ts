@@ -9,12 +9,10 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { aboveIn, type CustomerRequest, customerOf } from './choose.ts'
+import { aboveIn, type CustomerRequest, customerFormPage, customerOf } from './choose.ts'
 import { CustomerForm, customerFormView } from './person-view.ts'
 
 const change = pageRoute({ page: 'change_licenses' })
-/** The form shows the person's data, which is recorded as a view. */
-const changeOne = pageRoute({ page: 'change_licenses', auditedView: 'customer' })
 
 /** Where a customer is created, and where their address, name and metadata are changed. */
 export function customerForms(app: FastifyInstance, context: PageContext): void {
@@ -60,7 +58,7 @@ function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
       form,
     })
 
-  app.get('/customers/:id/edit', changeOne, async (request: CustomerRequest, reply) => {
+  app.get('/customers/:id/edit', customerFormPage, async (request: CustomerRequest, reply) => {
     const { customer, person } = await customerOf(ports, request)
     const metadata = pairsText(customer.metadata)
     const values = { email: person.email ?? '', name: person.name ?? '', metadata }

@@ -3,11 +3,18 @@ import type { Ports } from '../../ports.ts'
 import { candidateWords, customersMeant, notOneCustomer } from '../customers/choose.ts'
 import type { FilledForm } from './filled-form.ts'
 import { pickedField, pickedIn, withChoices, withPicked } from './picked-field.ts'
+import { wantedLine } from './typed.ts'
 
 const name = 'customerId'
 
 /** Enough for every email address. */
 export const maxCustomerText = 254
+
+/** What a form that needs a customer is sent with in a {@link customerField}. */
+export const customerText = wantedLine(
+  maxCustomerText,
+  'Enter the name, the email address or the ID of a customer.',
+)
 
 /**
  * A field in which a member picks a customer by name, email address or id. With JavaScript it suggests customers while it is

@@ -3,8 +3,10 @@ import { linkLicense } from '../../commands/customers/customers.ts'
 import { remintLicense, removeDevice } from '../../commands/licenses/changes.ts'
 import { editLicense, resumeLicense, suspendLicense } from '../../commands/licenses/edit.ts'
 import { sendKey } from '../../commands/licenses/send-key.ts'
+import { hasToBeUnlinked } from '../../domain/licenses/link.ts'
 import { html } from '../../html.ts'
-import { chosenCustomer, customerField, maxCustomerText } from '../forms/customer-field.ts'
+import { noCustomerWithId } from '../customers/choose.ts'
+import { chosenCustomer, customerField, customerText } from '../forms/customer-field.ts'
 import { checkField, textField } from '../forms/form-fields.ts'
 import { checked, optionalOf, wantedLine } from '../forms/typed.ts'
 import { moment } from '../frame/moments.ts'
@@ -144,9 +146,9 @@ const linkCustomer = licenseChange({
   title: 'Link customer',
   button: 'Link customer',
   lead: () => "The license gets the customer's entitlement overrides.",
-  fits: ({ customerId, linkedBy }) => customerId === null || linkedBy === 'address',
+  fits: (license) => !hasToBeUnlinked(license),
   schema: withReason({
-    customerId: wantedLine(maxCustomerText, 'Enter the name, the email address or the ID of a customer.'),
+    customerId: customerText,
   }),
   values: (_, { customer = '' }) => ({ customerId: customer }),
   fields: (form) =>
@@ -160,7 +162,7 @@ const linkCustomer = licenseChange({
     await linkLicense(ports, tenantId, customerId, licenseId, origin, reason)
     return undefined
   },
-  problems: { customer_not_found: ['customerId', 'There is no customer with this ID.'] },
+  problems: { customer_not_found: ['customerId', noCustomerWithId] },
 })
 
 /** Offered beside each seat. */

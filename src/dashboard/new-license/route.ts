@@ -7,6 +7,7 @@ import { isId, newId } from '../../credentials/id.ts'
 import { may } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
+import { noCustomerWithId } from '../customers/choose.ts'
 import { chosenCustomer } from '../forms/customer-field.ts'
 import { type FilledForm, newForm, readForm, typedIn } from '../forms/filled-form.ts'
 import { runOnce } from '../forms/once.ts'
@@ -104,7 +105,7 @@ export function newLicensePages(app: FastifyInstance, { ports, show }: PageConte
 
 const problems = {
   key_type_not_found: ['sold', 'This key type was deleted. Choose another.'],
-  customer_not_found: ['customerId', 'There is no customer with this ID.'],
+  customer_not_found: ['customerId', noCustomerWithId],
   quantity_not_allowed: ['quantity', 'This key type is not sold in multiples. Leave the quantity empty.'],
   quantity_too_large: ['quantity', 'The quantity is above the largest quantity of the key type.'],
   mails_off: ['form', 'The mails of this product are off. Turn them on, or do not mail the key.'],

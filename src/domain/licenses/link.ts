@@ -54,10 +54,14 @@ export function decideOnLink(license: Linked, command: LinkCommand): LicenseEven
   const isSame = license.customerId === customerId || (byAddress && license.mergedFrom === customerId)
   const isDecided = license.linkedBy === 'person'
   if (byAddress ? isSame || isDecided : isSame && isDecided) return []
-  if (license.customerId !== null && isDecided) throw new Refusal('license_of_another_customer')
+  if (hasToBeUnlinked(license)) throw new Refusal('license_of_another_customer')
   const linked = { customerId, ...(byAddress && { byAddress }), at }
   return withReason({ type: 'CustomerLinked', data: linked }, command)
 }
+
+/** Whether a person has linked it to a customer: only when they unlink it from that one can it be linked to another. */
+export const hasToBeUnlinked = ({ customerId, linkedBy }: Linked): boolean =>
+  customerId !== null && linkedBy === 'person'
 
 /** @returns no events where the license was linked or moved meanwhile: what a person decided counts before merges */
 function decideOnMerge(license: Linked, { from, customerId, at }: FollowMerge): LicenseEvent[] {

@@ -149,7 +149,7 @@ function factWords(fact: Fact): string[] {
 const signInWords: ReadonlyMap<string, string> = new Map<SignInProviderEvent['type'], string>([
   [
     'SignInProviderAdded',
-    'People whom the provider vouches for sign in to this workspace as members, with the roles that it gives',
+    'People whom the provider vouches for can sign in to this workspace as members, with the roles that it gives',
   ],
   [
     'SignInProviderChanged',
@@ -158,7 +158,7 @@ const signInWords: ReadonlyMap<string, string> = new Map<SignInProviderEvent['ty
   ['SignInProviderSecretReplaced', 'The client secret is replaced'],
   [
     'SignInProviderRemoved',
-    'Nobody signs in with the provider any more, and the sessions that began there end',
+    'Members can no longer sign in with the provider, and sessions that were started with it end',
   ],
 ])
 

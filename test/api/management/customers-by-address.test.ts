@@ -4,9 +4,10 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { askApproveRepeat } from '../../harness/gate.ts'
 import { makeCustomer, makeProduct } from '../../http/samples.ts'
+import { askingOfCustomers } from './asking-of-customers.ts'
 
 let api: TestApi
 let tenant: TestTenant
@@ -17,16 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-const asks = async <S extends z.ZodType>(shape: S, method: Method, url: string, sent?: unknown) => {
-  const { status, body } = await api.ask(method, url, { token: tenant.token, body: sent })
-  expect({ status, body }).toMatchObject({ status: expect.toSatisfy((code: number) => code < 300) as number })
-  return shape.parse(body)
-}
-const Licensed = z.object({ license: z.object({ id: z.string(), customerId: z.string().nullable() }) })
-const minted = async (fields: object) =>
-  (await asks(Licensed, 'POST', '/v1/licenses', { productId: 'editor', ...fields })).license
-const customerOf = async (id: string) =>
-  (await asks(Licensed, 'GET', `/v1/licenses/${id}`)).license.customerId
+const { asks, minted, customerOf, Licensed } = askingOfCustomers(() => ({ api, tenant }))
 const Customer = z.object({
   customer: z.object({
     email: z.string().nullable(),

@@ -6,10 +6,11 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { followMerges } from '../../../src/reactions/merges.ts'
-import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { askApproveRepeat } from '../../harness/gate.ts'
 import { beginning } from '../../harness/ledger.ts'
 import { makeCustomer, makeProduct } from '../../http/samples.ts'
+import { askingOfCustomers } from './asking-of-customers.ts'
 
 let api: TestApi
 let tenant: TestTenant
@@ -23,18 +24,7 @@ beforeEach(async () => {
   await makeProduct(api.ask, tenant.token, 'editor')
 })
 
-const ask = (method: Method, url: string, body?: unknown) =>
-  api.ask(method, url, { token: tenant.token, body })
-const asks = async <S extends z.ZodType>(shape: S, method: Method, url: string, sent?: unknown) => {
-  const { status, body } = await ask(method, url, sent)
-  expect({ status, body }).toMatchObject({ status: expect.toSatisfy((code: number) => code < 300) as number })
-  return shape.parse(body)
-}
-const Licensed = z.object({ license: z.object({ id: z.string(), customerId: z.string().nullable() }) })
-const minted = async (fields: object) =>
-  (await asks(Licensed, 'POST', '/v1/licenses', { productId: 'editor', ...fields })).license
-const customerOf = async (id: string) =>
-  (await asks(Licensed, 'GET', `/v1/licenses/${id}`)).license.customerId
+const { ask, asks, minted, customerOf } = askingOfCustomers(() => ({ api, tenant }))
 const Customer = z.object({
   customer: z.object({ licenseIds: z.array(z.string()), mergedInto: z.string().optional() }),
 })

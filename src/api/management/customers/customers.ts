@@ -17,7 +17,7 @@ import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { asOfFrom, asOfQuery } from '../../../http/query.ts'
-import { answer, errors, pageOf, pageQuery, text } from '../../../http/schemas.ts'
+import { answer, errors, onlyId, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { listCustomersSought } from '../../../search/people.ts'
@@ -35,8 +35,6 @@ import {
   requireCustomerId,
 } from './schemas.ts'
 import { oneCustomer, shown, views } from './shown.ts'
-
-const onlyId = z.strictObject({ id: z.string() })
 
 export function customerRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'newId'>, cursors: Cursors): void {
   listRoute(app, ports, cursors)

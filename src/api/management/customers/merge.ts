@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { mergeCustomer, unmergeCustomer } from '../../../commands/customers/merging.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
-import { answer, errors, text } from '../../../http/schemas.ts'
+import { answer, errors, onlyId, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { requireCustomerId } from './schemas.ts'
 import { oneCustomer, shown } from './shown.ts'
 
-const onlyId = z.strictObject({ id: z.string() })
 const config = { scope: 'customers:write', dryRun: true } as const
 
 const other = 'cus_07a1m9c4r3xq8v5n2t6w0y4zbd'

@@ -7,7 +7,7 @@ import { nameActors } from '../../../history/actors.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
-import { answer, errors, momentOut, pageOf, pageQuery } from '../../../http/schemas.ts'
+import { answer, errors, momentOut, onlyId, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { actorOut } from '../actor.ts'
@@ -31,8 +31,6 @@ const noteOut = z
     createdAt: momentOut,
   })
   .meta({ id: 'CustomerNote', description: 'What a member or a program wrote about a customer' })
-
-const onlyId = z.strictObject({ id: z.string() })
 
 /** The notes about a customer. */
 export function noteRoutes(

@@ -5,7 +5,7 @@ import { momentOf } from '../../../commands/origin.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { licenseOut, licenseView } from '../../../http/licenses/license.ts'
-import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
+import { answer, errors, onlyId, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { unknownPerson } from '../../../vault/subjects.ts'
@@ -13,8 +13,6 @@ import { answerPage } from '../page.ts'
 import { answerSales } from '../sales/sales.ts'
 import { saleOut } from '../sales/schemas.ts'
 import { requireCustomerId } from './schemas.ts'
-
-const onlyId = z.strictObject({ id: z.string() })
 
 /** What belongs to a customer: their licenses, and their sales. */
 export function ofCustomerRoutes(

@@ -7,7 +7,7 @@ import { amountOf } from '../../../domain/meters/amount.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { amountIn, amountOut } from '../../../http/licenses/meters.ts'
-import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
+import { answer, errors, onlyId, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { readStandings } from '../../../usage/standing-meters.ts'
@@ -26,7 +26,6 @@ import {
 
 type MeterPorts = Ports<'counting' | 'db' | 'ledger' | 'newId' | 'now' | 'untilVisible'>
 
-const onlyId = z.strictObject({ id: z.string() })
 const oneMeter = onlyId.extend({
   meter: z.string().meta({ description: 'The id of the meter', example: 'api-calls' }),
 })

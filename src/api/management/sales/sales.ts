@@ -7,7 +7,7 @@ import { Slug } from '../../../domain/values.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { notFound } from '../../../http/problem.ts'
-import { answer, errors, pageOf, pageQuery, productQuery } from '../../../http/schemas.ts'
+import { answer, errors, onlyId, pageOf, pageQuery, productQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { readBuyer, readBuyers } from '../../../sales/buyers.ts'
@@ -19,7 +19,6 @@ import { ignoredTestsRoute } from './ignored-tests.ts'
 import { SaleStatus, saleDetailOut, saleDetailView, saleOut, saleView } from './schemas.ts'
 import { unmatchedRoute } from './unmatched.ts'
 
-const onlyId = z.strictObject({ id: z.string() })
 const oneSale = z.object({ sale: saleDetailOut })
 
 export function saleRoutes(app: ZodApp, ports: ReplayPorts & Ports<'subjects'>, cursors: Cursors): void {

@@ -10,7 +10,7 @@ import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { runOriginOf } from '../../../http/idempotency.ts'
 import { notFound } from '../../../http/problem.ts'
-import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
+import { answer, errors, momentOut, onlyId, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { shownPayload } from '../../../webhooks/public-events.ts'
@@ -106,7 +106,6 @@ const withPayload = z.object({
     })
     .meta({ description: 'The delivery with its payload' }),
 })
-const onlyId = z.strictObject({ id: z.string() })
 
 export function deliveryRoutes(
   app: ZodApp,
