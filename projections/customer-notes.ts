@@ -32,7 +32,7 @@ const notes = defineTable(
  * event that is applied again brings it back.
  */
 export const customerNotesProjector: Projector = {
-  name: 'customer notes',
+  name: 'customer_notes',
   tables: [notes],
   applyIndexes: ['notes_of_customer'],
   async apply(_db, entries) {

@@ -8,6 +8,7 @@ import {
   unlinkLicense,
 } from '../../src/commands/customers/customers.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
+import { mergeCustomer, unmergeCustomer } from '../../src/commands/customers/merging.ts'
 import { addNote, removeNote } from '../../src/commands/customers/notes.ts'
 import { replaceOverrides } from '../../src/commands/customers/overrides.ts'
 import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
@@ -22,6 +23,8 @@ export type CustomerStep =
   | { do: 'remove note'; customer: number; note: number }
   | { do: 'link license'; customer: number; license: number }
   | { do: 'unlink license'; customer: number; license: number }
+  | { do: 'merge customer'; customer: number; into: number }
+  | { do: 'unmerge customer'; customer: number }
   | { do: 'override'; customer: number; entitlement: string; effect: 'grant' | 'revoke'; days: number | null }
   | { do: 'reveal sdk key' | 'rotate sdk key'; operation: number }
   | { do: 'issue checkout key' }
@@ -41,6 +44,8 @@ export const anyCustomerStep: fc.Arbitrary<CustomerStep> = fc.oneof(
     customer: some,
     license: some,
   }),
+  fc.record({ do: fc.constant('merge customer' as const), customer: some, into: some }),
+  fc.record({ do: fc.constant('unmerge customer' as const), customer: some }),
   fc.record({
     do: fc.constant('override' as const),
     customer: some,
@@ -78,6 +83,9 @@ export function customerStepRunner({ ports, clock }: TestLedger, tenantId: strin
     }
     if (step.do === 'link license') return linkLicense(ports, tenantId, id, licenseId, origin)
     if (step.do === 'unlink license') return unlinkLicense(ports, tenantId, id, licenseId, origin)
+    if (step.do === 'merge customer')
+      return mergeCustomer(ports, tenantId, { id, into: customerAt(step.into) ?? '' }, origin)
+    if (step.do === 'unmerge customer') return unmergeCustomer(ports, tenantId, id, origin)
     if (step.do === 'add note') {
       const { noteId } = await addNote(ports, { tenantId, customerId: id }, 'Pays by invoice.', origin)
       return noteIds.push(noteId)
@@ -112,6 +120,8 @@ export function customerStepRunner({ ports, clock }: TestLedger, tenantId: strin
       case 'change customer':
       case 'add note':
       case 'remove note':
+      case 'merge customer':
+      case 'unmerge customer':
       case 'override':
         return runOnCustomer(step, licenseId)
       case 'reveal sdk key':
@@ -153,4 +163,9 @@ export const everyCustomerStep: readonly CustomerStep[] = [
   { do: 'remove note', customer: 0, note: 0 },
   { do: 'erase customer', customer: 0 },
   { do: 'add customer' },
+  { do: 'link license', customer: 1, license: 0 },
+  { do: 'add customer' },
+  { do: 'merge customer', customer: 1, into: 2 },
+  { do: 'unmerge customer', customer: 1 },
+  { do: 'merge customer', customer: 1, into: 2 },
 ]

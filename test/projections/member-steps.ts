@@ -7,9 +7,11 @@ import { approveLogin, denyLogin } from '../../src/commands/logins.ts'
 import { sendTestMail } from '../../src/commands/mails.ts'
 import { addMember, changeRole, issueLink, removeMember } from '../../src/commands/members/members.ts'
 import { recordFailedSignIn, recordSignIn } from '../../src/commands/members/sign-in-audit.ts'
+import { changeProvider, removeProvider } from '../../src/commands/sign-in-providers.ts'
 import { chooseSellingElsewhere, dismissOnboarding } from '../../src/commands/tenants.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
+import { addTestProvider } from '../harness/sign-in-providers.ts'
 
 /** A step of a tenant's members in the dashboard. */
 export type MemberStep = {
@@ -26,6 +28,9 @@ export type MemberStep = {
     | 'test mail'
     | 'dismiss onboarding'
     | 'sell elsewhere'
+    | 'add provider'
+    | 'rename provider'
+    | 'remove provider'
 }
 
 export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
@@ -42,6 +47,9 @@ export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
     'test mail',
     'dismiss onboarding',
     'sell elsewhere',
+    'add provider',
+    'rename provider',
+    'remove provider',
   ),
 })
 
@@ -56,6 +64,7 @@ const program = (at: string): LoginRequest => ({
 
 export function memberStepRunner({ ports, clock }: TestLedger, tenantId: string) {
   let memberId = newId('mem')
+  const [providerId, operation] = ['acme-login', () => newId('cnf')]
   return async (step: MemberStep): Promise<unknown> => {
     const decider = { memberId, tenantId, role: 'owner' } as const
     switch (step.do) {
@@ -92,6 +101,12 @@ export function memberStepRunner({ ports, clock }: TestLedger, tenantId: string)
         return dismissOnboarding(ports, tenantId, origin)
       case 'sell elsewhere':
         return chooseSellingElsewhere(ports, tenantId, origin)
+      case 'add provider':
+        return addTestProvider({ ports }, tenantId, providerId)
+      case 'rename provider':
+        return changeProvider(ports, tenantId, providerId, { name: 'Acme' }, operation(), origin)
+      case 'remove provider':
+        return removeProvider(ports, tenantId, providerId, operation(), origin)
       case 'deny device':
         return denyLogin(ports, program(clock.now().toISOString()), decider, origin)
     }
@@ -113,4 +128,8 @@ export const everyMemberStep: readonly MemberStep[] = [
   { do: 'remove member' },
   { do: 'dismiss onboarding' },
   { do: 'sell elsewhere' },
+  { do: 'add provider' },
+  { do: 'rename provider' },
+  { do: 'remove provider' },
+  { do: 'add provider' },
 ]

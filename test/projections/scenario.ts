@@ -245,6 +245,9 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'deny device':
       case 'dismiss onboarding':
       case 'sell elsewhere':
+      case 'add provider':
+      case 'rename provider':
+      case 'remove provider':
       case 'sign in':
       case 'fail to sign in':
       case 'view page':

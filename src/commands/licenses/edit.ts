@@ -54,10 +54,13 @@ export async function editLicense(
       async (license: License) => {
         if (license.status === 'absent') throw new Refusal('license_not_found')
         const edit = await editOf(ports, license, change, at)
+        const command = { type: 'EditLicense', edit, reason, at } as const
+        // An edit that is refused, or changes nothing, keeps no key and makes no customer either.
+        if (licenses.decide(license, command).length === 0) return undefined
         if (edit.holder !== undefined) await passKeyOn(ports, license, edit.holder)
         const newHolder = license.linkedBy === 'person' ? null : (edit.holder ?? null)
         const { customerId } = await customerByAddress(ports, tenantId, newHolder, origin)
-        return { type: 'EditLicense', edit, customerId: customerId ?? undefined, reason, at }
+        return { ...command, customerId: customerId ?? undefined }
       },
       causeOf(origin, at),
       { loaded: stateOf(found), read: async () => stateOf(await find()), run: origin.run, proof },
