@@ -11,6 +11,7 @@ import { loginsProjector } from './logins.ts'
 import { mailsProjector } from './mails.ts'
 import { membersProjector } from './members.ts'
 import { metersProjector } from './meters/projector.ts'
+import { peopleProjector } from './people.ts'
 import { portalProjector } from './portal.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
@@ -39,6 +40,7 @@ export const projectors: readonly Projector[] = [
   webhooksProjector,
   customersProjector,
   customerNotesProjector,
+  peopleProjector,
   licensesProjector,
   metersProjector,
   deliveriesProjector,

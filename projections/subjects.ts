@@ -40,6 +40,8 @@ export async function listErasures(
 export type PersonRecords = {
   licenseIds: string[]
   customerIds: string[]
+  /** The customers among whose people they are. */
+  organizationIds: string[]
   sales: KnownSale[]
   /** The deliveries of mails to them, sent or pending. */
   mailIds: string[]
@@ -66,6 +68,10 @@ export async function findPersonRecords(
     `select state from sales where tenant_id = $1 and (subject_id = $2 or giver_id = $2) order by id`,
     values,
   )
+  const people = await db.query<{ id: string; email: string; name: string | null }>(
+    `select customer_id as id, email, name from people where tenant_id = $1 and subject_id = $2 order by 1`,
+    values,
+  )
   const licenseIds = licenses.rows.map(({ id }) => id)
   const mails = await db.query<{ id: string }>(
     `select delivery_id as id from deliveries
@@ -75,10 +81,15 @@ export async function findPersonRecords(
   return {
     licenseIds,
     customerIds: customers.rows.map(({ id }) => id),
+    organizationIds: people.rows.map(({ id }) => id),
     sales: sales.rows.map(({ state }) => state),
     mailIds: mails.rows.map(({ id }) => id),
     sealed: [
-      ...[...licenses.rows, ...customers.rows].map(({ email, name }) => ({ subjectId, email, name })),
+      ...[...licenses.rows, ...customers.rows, ...people.rows].map(({ email, name }) => ({
+        subjectId,
+        email,
+        name,
+      })),
       ...sales.rows
         .flatMap(({ state: { customer, giver } }) => [customer ?? [], giver ?? []].flat())
         .filter((person) => person.subjectId === subjectId),
@@ -123,7 +134,7 @@ const upTo = (count: number): CountedUpTo => ({
 /** A value that is sealed under the key of a person. */
 type Sealed = { subjectId: string; email: string | null; name: string | null }
 
-/** Everything that the read models hold of people: as holders, customers, buyers. */
+/** Everything that the read models hold of people: as holders, customers, buyers, in organizations. */
 export async function findSealedOf(
   db: Pool,
   tenantId: string,
@@ -134,6 +145,8 @@ export async function findSealedOf(
      union all
      select subject_id, state->>'email', state->>'name' from customers
      where tenant_id = $1 and subject_id = any($2)
+     union all
+     select subject_id, email, name from people where tenant_id = $1 and subject_id = any($2)
      union all
      select subject_id, state->'customer'->>'email', state->'customer'->>'name' from sales
      where tenant_id = $1 and subject_id = any($2)`,

@@ -13,6 +13,7 @@ import {
 import { resumeErasures } from '../reactions/erasures.ts'
 import { recordExpiries } from '../reactions/expiries.ts'
 import { noticeExpiries } from '../reactions/expiring.ts'
+import { mailInvitations } from '../reactions/invitations.ts'
 import { destroyLeftKeys, settleKeptKeys } from '../reactions/kept-keys.ts'
 import { followMerges } from '../reactions/merges.ts'
 import { closeMeterPeriods, tellOfMeters } from '../reactions/meters.ts'
@@ -68,6 +69,7 @@ export function startProcesses(
     recordSeatEnds(ports, { onFailure: logged('license.seat_end_not_recorded', 'license') }),
     sendUseReports(ports, logged('meter.not_reported', 'meter')),
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
+    mailInvitations(ports, { baseUrl, onFailure: logged('organization.invitation_not_mailed', 'person') }),
     followMerges(ports, logged('customer.license_not_moved', 'license')),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),

@@ -1,18 +1,10 @@
+import { formula } from '../domain/csv.ts'
+
 /** The value of a cell. Callers turn lists and records into text themselves. */
 export type Cell = string | number | boolean | Decimal | null | undefined
 
 /** A number with more digits than a floating-point number holds, such as `-0.000001`: it is written as it is. */
 export type Decimal = { decimal: string }
-
-/**
- * Spreadsheets take text that begins with these characters for a formula, which could send the sheet's data
- * elsewhere. Apostrophes may be before it, so that one that was added can be told from one of the text.
- */
-const formula = /^'*[=+\-@\t\r\n＝＋－＠]/
-
-/** The text of a cell that {@link csvLine} wrote. */
-export const withoutPrefix = (text: string): string =>
-  text.startsWith("'") && formula.test(text) ? text.slice(1) : text
 
 /**
  * One line of RFC 4180: quoted where necessary, ended by CRLF. An apostrophe before a formula keeps spreadsheets

@@ -6,7 +6,7 @@ import type { Cookies } from './cookies.ts'
 /** What the pages of a vendor's customers use. */
 type PortalPorts = FilePorts &
   RelayPorts &
-  Ports<'attempts' | 'fingerprint' | 'keptKeys' | 'mailing' | 'subjects'>
+  Ports<'attempts' | 'deriveId' | 'fingerprint' | 'keptKeys' | 'ledger' | 'mailing' | 'subjects'>
 
 /** What every route of the portal uses. */
 export type PortalContext = {

@@ -14,6 +14,7 @@ import { fileRoutes } from './licenses/files-route.ts'
 import { keyActions } from './licenses/key-route.ts'
 import { relayRoutes } from './licenses/relays-route.ts'
 import { licensePages } from './licenses/route.ts'
+import { organizationRoutes } from './organizations/route.ts'
 import { message, showNoPortal, showPage } from './page.ts'
 import { signInRoutes } from './sign-in/route.ts'
 import { receiveVisits } from './visit.ts'
@@ -47,6 +48,7 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
       keyActions(pages, context)
       fileRoutes(pages, context)
       relayRoutes(pages, context)
+      organizationRoutes(pages, context)
     },
     { prefix: '/portal' },
   )

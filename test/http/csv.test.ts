@@ -1,7 +1,8 @@
 /** Guarantee: an RFC 4180 reader reads the same values back, and a spreadsheet runs none of them as a formula. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { csvLine, withoutPrefix } from '../../src/http/csv.ts'
+import { withoutPrefix } from '../../src/domain/csv.ts'
+import { csvLine } from '../../src/http/csv.ts'
 import { parseCsv } from './parse-csv.ts'
 
 describe('a CSV cell', () => {

@@ -22,7 +22,8 @@ export function withTenantLock<T>(
     | 'products'
     | 'activeDevices'
     | 'provider endpoints'
-    | 'customer merges',
+    | 'customer merges'
+    | 'invitations',
   work: Work<T>,
 ): Promise<T> {
   const name = `${what} ${tenantId}`

@@ -2,7 +2,7 @@ import { findNotesOfPerson } from '../../../projections/customer-notes.ts'
 import { findMemberBySubject } from '../../../projections/members.ts'
 import { findPersonRecords } from '../../../projections/subjects.ts'
 import { linkMailsOf } from '../../access/customer-links.ts'
-import { customers } from '../../domain/customers/customer.ts'
+import { type CustomerCommand, customers } from '../../domain/customers/customer.ts'
 import { licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
@@ -10,12 +10,22 @@ import { subjectKey } from '../../domain/streams.ts'
 import type { Erased } from '../../domain/subjects/events.ts'
 import { type SubjectCommand, subjects } from '../../domain/subjects/subject.ts'
 import type { Ports } from '../../ports.ts'
+import { invitationMailsOf } from '../organizations/invitation-mails.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { saleStreamOf } from '../sales.ts'
 
 /** What an erasure uses. */
 export type ErasurePorts = Ports<
-  'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'refusals' | 'secrets' | 'subjects'
+  | 'db'
+  | 'deriveId'
+  | 'execute'
+  | 'idempotency'
+  | 'ledger'
+  | 'mailing'
+  | 'now'
+  | 'refusals'
+  | 'secrets'
+  | 'subjects'
 >
 
 /**
@@ -50,7 +60,9 @@ export async function eraseSubject(
   const texts = new Set([...named, ...notes].filter((text) => text !== null))
   await ports.idempotency.forgetAnswersWith(tenantId, [...texts])
   // Before the links that lead to them are gone.
-  const linkMails = await removeMails(ports, tenantId, await linkMailsOf(ports.db, tenantId, subjectId))
+  const invitations = await invitationMailsOf(ports, { tenantId, subjectId }, traces.organizationIds)
+  const linkMails = await linkMailsOf(ports.db, tenantId, subjectId)
+  const portalMails = await removeMails(ports, tenantId, [...linkMails, ...invitations])
   await ports.subjects.destroy(tenantId, subjectId)
   // Again, for requests that came while the person was still readable.
   await ports.idempotency.forgetAnswersWith(tenantId, [...texts])
@@ -61,10 +73,12 @@ export async function eraseSubject(
     customers: traces.customerIds.length,
     sales: traces.sales.length,
     notifications: await destroyNotifications(ports, traces.sales),
-    mails: linkMails + (await removeMails(ports, tenantId, traces.mailIds)),
+    mails: portalMails + (await removeMails(ports, tenantId, traces.mailIds)),
   }
   for (const id of traces.licenseIds) await eraseHolder(ports, id, subjectId, at, origin)
-  for (const id of traces.customerIds) await eraseCustomer(ports, id, at, origin)
+  for (const id of traces.customerIds) await onCustomer(ports, id, { type: 'EraseCustomer', at }, origin)
+  for (const id of traces.organizationIds)
+    await onCustomer(ports, id, { type: 'ErasePerson', subjectId, at }, origin)
   await change(ports, tenantId, subjectId, origin, (now) => ({ type: 'EndErasure', erased, at: now }))
   return erased
 }
@@ -124,11 +138,11 @@ async function eraseHolder(
   await ports.execute(licenses, licenseId, { type: 'EraseHolder', subjectId, at }, causeOf(origin, at))
 }
 
-async function eraseCustomer(
+async function onCustomer(
   ports: Ports<'execute'>,
   customerId: string,
-  at: string,
+  command: CustomerCommand,
   origin: Origin,
 ): Promise<void> {
-  await ports.execute(customers, customerId, { type: 'EraseCustomer', at }, causeOf(origin, at))
+  await ports.execute(customers, customerId, command, causeOf(origin, command.at))
 }

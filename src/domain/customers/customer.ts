@@ -1,6 +1,14 @@
 import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import type { MeterTerms } from '../meters/terms.ts'
+import type { OrganizationEvent } from '../organizations/events.ts'
+import {
+  decideOnPeople,
+  evolvePeople,
+  isOrganizationCommand,
+  type OrganizationCommand,
+  type People,
+} from '../organizations/people.ts'
 import { Refusal } from '../refusal.ts'
 import type { CustomerEvent } from './events.ts'
 import { maxNotes } from './notes.ts'
@@ -27,6 +35,8 @@ export type Customer =
       metersSince: Readonly<Record<string, string>>
       /** The notes about them; absent while there are none. */
       noteIds?: readonly string[]
+      /** The people of an organization; absent for a customer who is one person. */
+      people?: People
       /** The customer that stands for this one; absent for one that stands for itself. */
       mergedInto?: string
       createdAt: string
@@ -62,15 +72,17 @@ export type CustomerCommand =
   | { type: 'MergeCustomer'; into: string; at: string }
   | { type: 'UnmergeCustomer'; at: string }
   | { type: 'EraseCustomer'; at: string }
+  | OrganizationCommand
 
 export const absentCustomer: Customer = { status: 'absent' }
 
 /**
  * Returning no events means that the request was already true.
  * @throws Refusal `customer_exists`, `customer_not_found`, `customer_erased`, `customer_has_meters`, `customer_merged`,
- *   `override_values_differ`, `too_many_notes`
+ *   `customer_is_organization`, `override_values_differ`, `too_many_notes`, what `decideOnPeople` refuses
  */
 export function decideCustomer(customer: Customer, command: CustomerCommand): CustomerEvent[] {
+  if (isOrganizationCommand(command)) return decidedOnPeople(customer, command)
   switch (command.type) {
     case 'CreateCustomer': {
       if (customer.status !== 'absent') throw new Refusal('customer_exists')
@@ -121,7 +133,17 @@ export function decideCustomer(customer: Customer, command: CustomerCommand): Cu
   }
 }
 
-/** What the licenses of a merged customer share would be used by none of them. */
+/** An organization is a customer that is there and stands for itself. */
+function decidedOnPeople(customer: Customer, command: OrganizationCommand): CustomerEvent[] {
+  if (customer.status === 'absent') throw new Refusal('customer_not_found')
+  if (command.type === 'FormOrganization') {
+    if (customer.erasedAt !== null) throw new Refusal('customer_erased')
+    if (customer.mergedInto !== undefined) throw new Refusal('customer_merged')
+  }
+  return decideOnPeople(customer.people, command)
+}
+
+/** What the licenses of a merged customer share would be used by none of them, and its people would lose them. */
 function merged(
   customer: Customer,
   { into, at }: Extract<CustomerCommand, { type: 'MergeCustomer' }>,
@@ -131,6 +153,7 @@ function merged(
   if (customer.mergedInto !== undefined) throw new Refusal('customer_merged')
   if (customer.erasedAt !== null) throw new Refusal('customer_erased')
   if (customer.meters.length > 0) throw new Refusal('customer_has_meters')
+  if (customer.people !== undefined) throw new Refusal('customer_is_organization')
   return [{ type: 'CustomerMerged', data: { into, at } }]
 }
 
@@ -185,7 +208,16 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
       const { noteIds: _, ...kept } = customer
       return { ...kept, email: null, name: null, metadata: {}, overrides, erasedAt: event.data.at }
     }
+    default:
+      return withPeople(customer, event)
   }
+}
+
+function withPeople(customer: Customer, event: OrganizationEvent): Customer {
+  if (customer.status === 'absent') return customer
+  const { people: before, ...rest } = customer
+  const people = evolvePeople(before, event)
+  return { ...rest, ...(people && { people }) }
 }
 
 function withNotes(customer: Customer, change: (noteIds: readonly string[]) => readonly string[]): Customer {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MetersOfCustomer } from '../meters/terms.ts'
+import { organizationEvents } from '../organizations/events.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { EntitlementOverride, maxOverrides } from './overrides.ts'
 
@@ -64,5 +65,6 @@ export const CustomerEvent = z.discriminatedUnion('type', [
   }),
   /** The person was erased. The customer's overrides stay, without their reasons, and their licenses and meters; not their notes. */
   z.object({ type: z.literal('CustomerErased'), data: z.strictObject({ at: Moment }) }),
+  ...organizationEvents,
 ])
 export type CustomerEvent = z.infer<typeof CustomerEvent>

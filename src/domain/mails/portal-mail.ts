@@ -1,16 +1,22 @@
 import { plainText } from '../plain-text.ts'
-import type { PortalLanguage, Say } from '../portal/texts.ts'
+import type { PortalLanguage, PortalTextKey, Say } from '../portal/texts.ts'
 import { asHtml, asText, type Part, paragraph } from './content.ts'
 import type { Correspondent, WrittenMail } from './template.ts'
 
-/** The contents of a mail with a link to the portal. */
-export type PortalMailFacts = {
+type MailFacts = {
   to: string
   vendor: string
   supportEmail: string | null
   url: string
-  minutes: number
 }
+
+/** The contents of a mail with a link to the portal. */
+export type PortalMailFacts = MailFacts & { minutes: number }
+
+/** The contents of an invitation to an organization; its name is null once the person behind it was erased. */
+export type InvitationFacts = MailFacts & { organization: string | null }
+
+type Writing = { language: PortalLanguage; say: Say }
 
 /**
  * Writes the mail with a customer's link, in the language of the page on which they asked for it.
@@ -18,14 +24,54 @@ export type PortalMailFacts = {
  */
 export function writePortalMail(
   facts: PortalMailFacts,
-  { language, say }: { language: PortalLanguage; say: Say },
+  writing: Writing,
   sender: Correspondent,
 ): WrittenMail {
-  const { to, supportEmail, url, minutes } = facts
-  const vendor = plainText(facts.vendor)
-  const subject = plainText(say('mailSubject', { vendor }))
-  const label = plainText(say('linkButton'))
-  const content = partsOf(say('mailText', { vendor, link: url, minutes }), { label, url })
+  const { minutes } = facts
+  return written(facts, writing, sender, {
+    subject: 'mailSubject',
+    text: 'mailText',
+    button: 'linkButton',
+    values: { minutes },
+  })
+}
+
+/**
+ * Writes the mail that invites a person to an organization. Its link leads to the page where they sign in with this address: it holds no
+ * secret.
+ * @param sender the installation's address
+ */
+export function writeInvitation(
+  facts: InvitationFacts,
+  writing: Writing,
+  sender: Correspondent,
+): WrittenMail {
+  const organization = plainText(facts.organization ?? facts.vendor)
+  return written(facts, writing, sender, {
+    subject: 'inviteSubject',
+    text: 'inviteText',
+    button: 'linkButton',
+    values: { organization, email: facts.to },
+  })
+}
+
+type Texts = {
+  subject: PortalTextKey
+  text: PortalTextKey
+  button: PortalTextKey
+  values: Record<string, string | number>
+}
+
+function written(
+  { to, supportEmail, url, vendor: name }: MailFacts,
+  { language, say }: Writing,
+  sender: Correspondent,
+  texts: Texts,
+): WrittenMail {
+  const vendor = plainText(name)
+  const subject = plainText(say(texts.subject, { vendor, ...texts.values }))
+  const label = plainText(say(texts.button))
+  const content = partsOf(say(texts.text, { vendor, link: url, ...texts.values }), { label, url })
   return {
     from: { name: vendor, email: sender.email },
     replyTo: supportEmail,

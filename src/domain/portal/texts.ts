@@ -33,7 +33,7 @@ export const placeholdersIn = (text: string): string[] =>
   [...new Set(Array.from(text.matchAll(placeholder), ([, name = '']) => name))].sort()
 
 /** The texts that would make no sense without what is filled in. */
-const needed: Partial<Record<PortalTextKey, readonly string[]>> = { mailText: ['link'] }
+const needed: Partial<Record<PortalTextKey, readonly string[]>> = { mailText: ['link'], inviteText: ['link'] }
 
 /**
  * What is wrong with a vendor's own text: a placeholder that is not filled in there, or one that is missing.

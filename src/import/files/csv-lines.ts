@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { linesOf } from '../../async/lines.ts'
+import { separatorOf } from '../../domain/csv.ts'
 import { ImportProblem } from '../problem.ts'
 
 /** A line of CSV by the names of its columns, with the number of the line that it begins on. */
@@ -59,11 +60,6 @@ async function* records(file: string): AsyncIterable<{ line: number; text: strin
 }
 
 const notClosed = (name: string, line: number) => `${name}: the quotation mark on line ${line} is not closed.`
-
-function separatorOf(head: string): string {
-  const count = (separator: string) => head.split(separator).length
-  return [';', '\t'].reduce((best, other) => (count(other) > count(best) ? other : best), ',')
-}
 
 function cellsOf(record: string, separator: string): string[] {
   const cells: string[] = []

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { withoutPrefix } from '../../domain/csv.ts'
 import { boundedJson } from '../../domain/json-bounds.ts'
-import { withoutPrefix } from '../../http/csv.ts'
 import { exportColumns } from '../../http/licenses/export-columns.ts'
 
 type Cells = Readonly<Record<string, string>>

@@ -55,7 +55,7 @@ export function licenseView(visit: Visit, details: LicenseDetails): Html {
   </section>`
 }
 
-function devices(visit: Visit, { license, devices: seated, frees }: LicenseDetails): Content {
+function devices(visit: Visit, { license, mayChange, devices: seated, frees }: LicenseDetails): Content {
   const { say, home, language } = visit
   const path = `${home}/licenses/${license.licenseId}/devices`
   return html`<h2>${say(license.isFloating ? 'seatsTitle' : 'devicesTitle')}</h2>
@@ -76,19 +76,22 @@ function devices(visit: Visit, { license, devices: seated, frees }: LicenseDetai
                       html`<p class="soft">${say('deviceNameApp', { name: device.reportedName })}</p>`
                     }
                   </div>
-                  <div class="actions">
-                    <a class="button second" href=${`${path}/${device.instanceId}/name`} aria-label=${`${say('renameDevice')}: ${device.name}`}>${say('renameDevice')}</a>
-                    ${
-                      frees.left > 0 &&
-                      device.heldUntil === null &&
-                      html`<a class="button danger" href=${`${path}/${device.instanceId}/free`} aria-label=${`${say('freeDevice')}: ${device.name}`}>${say('freeDevice')}</a>`
-                    }
-                  </div>
+                  ${
+                    mayChange &&
+                    html`<div class="actions">
+                      <a class="button second" href=${`${path}/${device.instanceId}/name`} aria-label=${`${say('renameDevice')}: ${device.name}`}>${say('renameDevice')}</a>
+                      ${
+                        frees.left > 0 &&
+                        device.heldUntil === null &&
+                        html`<a class="button danger" href=${`${path}/${device.instanceId}/free`} aria-label=${`${say('freeDevice')}: ${device.name}`}>${say('freeDevice')}</a>`
+                      }
+                    </div>`
+                  }
                 </li>`,
               )}
             </ul>`
       }
-      ${seated.length > 0 && html`<p class="soft">${freesWords(visit, frees)}</p>`}
+      ${mayChange && seated.length > 0 && html`<p class="soft">${freesWords(visit, frees)}</p>`}
     </div>`
 
   function timesOf({ say: words }: Visit, { since, seenAt }: ShownDevice): string {

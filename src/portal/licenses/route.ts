@@ -5,6 +5,7 @@ import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { isId } from '../../credentials/id.ts'
 import { notFound } from '../../http/problem.ts'
 import { type PortalContext, page } from '../context.ts'
+import { organizationsOf } from '../organizations/organization.ts'
 import { type Notice, showPage } from '../page.ts'
 import { type Customer, type Visit, visitOf } from '../visit.ts'
 import { licenseView } from './license-view.ts'
@@ -42,15 +43,19 @@ export function licensePages(app: FastifyInstance, { ports }: PortalContext): vo
     const { after } = Query.parse(request.query)
     const person = { tenantId, subjectId: visit.customer.subjectId }
     const { entries, next } = await listLicensesOfPerson(ports.db, person, { after, limit: perPage })
-    const licenses = await Promise.all(entries.map((entry) => shownLicense(ports, entry)))
-    return showPage(reply, visit, { title: say('title'), content: licensesView(visit, licenses, next) })
+    const [licenses, organizations] = await Promise.all([
+      Promise.all(entries.map((entry) => shownLicense(ports, entry))),
+      organizationsOf(ports, tenantId, visit.customer),
+    ])
+    const content = licensesView(visit, { licenses, next }, organizations)
+    return showPage(reply, visit, { title: say('title'), content })
   })
 
   app.get('/:tenantId/licenses/:id', page, async (request: LicenseRequest, reply) => {
-    const found = await licenseOf(ports, request, reply)
+    const found = await licenseOf(ports, request, reply, 'see')
     if (!found) return reply
-    const { visit, customer, entry } = found
-    const details = await licenseDetails(ports, entry, customer)
+    const { visit, customer, entry, mayChange } = found
+    const details = await licenseDetails(ports, entry, customer, mayChange)
     return showPage(reply, visit, {
       title: details.license.productName,
       content: licenseView(visit, details),
@@ -61,10 +66,11 @@ export function licensePages(app: FastifyInstance, { ports }: PortalContext): vo
 
 export type LicenseRequest = FastifyRequest<{ Params: { tenantId: string; id: string } }>
 
-export type FoundLicense = { visit: Visit; customer: Customer; entry: LicenseEntry }
+export type FoundLicense = { visit: Visit; customer: Customer; entry: LicenseEntry; mayChange: boolean }
 
 /**
- * The license of a request, if it belongs to the signed-in person. A visitor is led to the sign-in page.
+ * The license of a request, if it belongs to the signed-in person or their organization. A visitor is led to the sign-in page.
+ * @param to what the request is for: a member of an organization may only see its licenses
  * @returns undefined when the reply was sent
  * @throws Problem 404 for a license of anybody else, just as for one that does not exist
  */
@@ -72,6 +78,7 @@ export async function licenseOf(
   ports: PortalContext['ports'],
   request: LicenseRequest,
   reply: FastifyReply,
+  to: 'see' | 'change' = 'change',
 ): Promise<FoundLicense | undefined> {
   const visit = visitOf(request)
   const { tenantId, customer } = visit
@@ -81,7 +88,7 @@ export async function licenseOf(
   }
   const { id } = request.params
   const person = { tenantId, subjectId: customer.subjectId }
-  const entry = isId('lic', id) ? await findLicenseOfPerson(ports.db, person, id) : undefined
-  if (!entry) throw notFound('page')
-  return { visit, customer, entry }
+  const found = isId('lic', id) ? await findLicenseOfPerson(ports.db, person, id) : undefined
+  if (!found || (to === 'change' && !found.mayChange)) throw notFound('page')
+  return { visit, customer, ...found }
 }

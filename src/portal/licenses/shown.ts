@@ -69,6 +69,8 @@ type Order = { saleId: string; soldAt: string; amount: number; currency: string;
 /** What the page of one license shows besides. */
 export type LicenseDetails = {
   license: ShownLicense
+  /** False for a member of an organization, who only sees it. */
+  mayChange: boolean
   devices: ShownDevice[]
   /** How many seats may be freed now, of how many within 30 days. */
   frees: { most: number; left: number; nextAt: string | null }
@@ -124,6 +126,7 @@ export async function licenseDetails(
   ports: PortalContext['ports'],
   entry: LicenseEntry,
   customer: Customer,
+  mayChange = true,
 ): Promise<LicenseDetails> {
   const { license } = entry
   const { tenantId, productId } = license
@@ -132,12 +135,15 @@ export async function licenseDetails(
   const isHolder = isHeldBy(license, customer)
   return {
     license: await shownLicense(ports, entry),
+    mayChange,
     devices: await devicesOf(ports, license),
     frees: { most, ...freesLeft(license, most, momentOf(ports)) },
     order: await orderOf(ports, license, customer),
     maySendKey: isHolder && (await isSendable(ports, license)),
-    mayGetFiles: (product?.settings.customerFiles ?? false) && (await allowFiles(ports, license)),
-    mayHaveRelays: (product?.settings.customerFiles ?? false) && (await allowRelays(ports, license)),
+    mayGetFiles:
+      mayChange && (product?.settings.customerFiles ?? false) && (await allowFiles(ports, license)),
+    mayHaveRelays:
+      mayChange && (product?.settings.customerFiles ?? false) && (await allowRelays(ports, license)),
     relays: relaysOf(license, momentOf(ports)),
     meters: await metersOf(ports, license),
     mayReplaceKey:

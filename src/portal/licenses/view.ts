@@ -1,5 +1,7 @@
 import { dayIn, durationIn } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import type { ShownOrganization } from '../organizations/organization.ts'
+import { nameOf, pathOf } from '../organizations/view.ts'
 import { message } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import type { ShownLicense } from './shown.ts'
@@ -48,13 +50,22 @@ export const facts = (pairs: readonly (readonly [string, Content] | undefined | 
       )}
   </dl>`
 
-/** The list of a person's licenses. @param next the last of this page, if there are more */
-export function licensesView(visit: Visit, licenses: readonly ShownLicense[], next: string | null): Html {
+/** The list of a person's licenses, and their organizations. @param next the last license of this page, if there are more */
+export function licensesView(
+  visit: Visit,
+  { licenses, next }: { licenses: readonly ShownLicense[]; next: string | null },
+  organizations: readonly ShownOrganization[],
+): Html {
   const { say, home, portal } = visit
-  if (licenses.length === 0) return message(say('noLicensesTitle'), say('noLicenses'))
+  const links = organizations.map(
+    (one) =>
+      html`<p><a class="button second" href=${pathOf(visit, one)}>${say('organizationLink', { organization: nameOf(visit, one) })}</a></p>`,
+  )
+  if (licenses.length === 0) return message(say('noLicensesTitle'), say('noLicenses'), links)
   return html`<section>
     <h1>${say('title')}</h1>
     <p class="lead">${say('licensesLead', { vendor: portal.name })}</p>
+    ${links}
     <ul class="stack">
       ${licenses.map(
         (license) => html`<li class="sheet">

@@ -25,6 +25,7 @@ import { answerPage } from '../page.ts'
 import { mergeRoutes } from './merge.ts'
 import { noteRoutes } from './notes.ts'
 import { ofCustomerRoutes } from './of-customer.ts'
+import { peopleRoutes } from './people.ts'
 import {
   customerChange,
   customerFilterQuery,
@@ -48,6 +49,7 @@ export function customerRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'newId'
   ofCustomerRoutes(app, ports, cursors)
   entitlementsRoute(app, ports)
   noteRoutes(app, ports, cursors)
+  peopleRoutes(app, ports, cursors)
   eraseRoute(app, ports)
 }
 

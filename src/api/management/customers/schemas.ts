@@ -8,6 +8,7 @@ import {
 } from '../../../domain/customers/overrides.ts'
 import { wholeSeconds } from '../../../domain/licenses/expiry.ts'
 import { MetersOfCustomer } from '../../../domain/meters/terms.ts'
+import type { People } from '../../../domain/organizations/people.ts'
 import { EmailAddress } from '../../../domain/values.ts'
 import { notFound } from '../../../http/problem.ts'
 import { metadataIn, momentIn, momentOut, text } from '../../../http/schemas.ts'
@@ -61,6 +62,15 @@ export const customerOut = z
       .array(overrideOut)
       .meta({ description: 'What their licenses have or lack besides what their key types grant' }),
     meters: MetersOfCustomer.optional().meta({ description: `${metersText}. Absent without any` }),
+    organization: z
+      .object({
+        administrators: z
+          .int()
+          .meta({ description: 'How many of its people are administrators', example: 1 }),
+        members: z.int().meta({ description: 'How many are members', example: 29 }),
+      })
+      .optional()
+      .meta({ description: 'How many people the organization has. Absent for a customer who is one person' }),
     mergedInto: z.string().optional().meta({
       description: 'The id of the customer that this one was merged into. Absent unless it was merged',
     }),
@@ -70,7 +80,7 @@ export const customerOut = z
       example: null,
     }),
   })
-  .meta({ id: 'Customer', description: 'A person who holds licenses' })
+  .meta({ id: 'Customer', description: 'A person or an organization who holds licenses' })
 
 /** The query parameters that narrow a list of customers. */
 export const customerFilterQuery = {
@@ -158,10 +168,17 @@ export function customerView(
     licenseIds,
     entitlementOverrides: overrides,
     ...(customer.meters.length > 0 && { meters: [...customer.meters] }),
+    ...(customer.people && { organization: peopleIn(customer.people) }),
     ...(customer.mergedInto !== undefined && { mergedInto: customer.mergedInto }),
     createdAt: customer.createdAt,
     erasedAt: customer.erasedAt,
   }
+}
+
+function peopleIn(people: People) {
+  const all = Object.values(people)
+  const administrators = all.filter(({ role }) => role === 'administrator').length
+  return { administrators, members: all.length - administrators }
 }
 
 /** A malformed id gets the same 404 as an unknown one. */

@@ -279,6 +279,47 @@ export const customerCommands = {
     options: { text: argument('the note') },
   },
   removeCustomerNote: { words: 'customers notes remove', summary: 'Remove a note about a customer' },
+  formOrganization: {
+    words: 'customers organization form',
+    summary: 'Make a customer an organization with people',
+  },
+  dissolveOrganization: {
+    words: 'customers organization dissolve',
+    summary: 'Make an organization a customer of one person again',
+    question: 'Take the access of all its people away?',
+  },
+  listPeople: {
+    words: 'customers people list',
+    summary: 'List the people of an organization, newest first',
+    columns: {
+      PERSON: 'id',
+      EMAIL: 'email',
+      NAME: 'name',
+      ROLE: 'role',
+      ADDED: 'addedAt',
+      INVITED: 'invitedAt',
+    },
+  },
+  addPeople: {
+    words: 'customers people add',
+    summary: 'Add people to an organization, and invite them by email',
+    options: {
+      people: 'an array of {email, name?, role?}',
+      invite: 'whether they get an invitation; yes when absent',
+      language: 'the language of the invitations',
+    },
+  },
+  changePersonRole: {
+    words: 'customers people role',
+    summary: 'Change what a person may do',
+    options: { role: argument('administrator or member') },
+  },
+  invitePerson: {
+    words: 'customers people invite',
+    summary: 'Send a person another invitation',
+    options: { language: 'the language of the invitation' },
+  },
+  removePerson: { words: 'customers people remove', summary: 'Remove a person from an organization' },
   readSeatsOfCustomer: {
     words: 'customers seats',
     summary: "Show the floating seats of a customer's licenses in use over time",

@@ -8,6 +8,8 @@ export const subjects: Readonly<Record<string, string>> = {
   licenses: 'Licenses',
   customers: 'Customers and their licenses',
   'customers notes': 'Notes about a customer',
+  'customers organization': 'Whether a customer is an organization',
+  'customers people': 'The people of an organization',
   webhooks: 'Webhook endpoints, deliveries and replays, and tools for a receiver',
   'webhooks first': 'The first endpoint, as /v1/webhook has it',
   'webhooks deliveries': 'Deliveries and their attempts',

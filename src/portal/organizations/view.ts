@@ -1,0 +1,223 @@
+import type { OrganizationRole } from '../../domain/organizations/events.ts'
+import { maxPersonName } from '../../domain/organizations/list.ts'
+import { dayIn } from '../../domain/portal/texts.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { tokenField } from '../page.ts'
+import type { Visit } from '../visit.ts'
+import type { ShownOrganization } from './organization.ts'
+import type { ShownPerson } from './people.ts'
+
+export const pathOf = ({ home }: Visit, { customerId }: ShownOrganization): string =>
+  `${home}/organizations/${customerId}`
+
+/** The name of an organization, in a sentence. */
+export const nameOf = ({ say }: Visit, { name }: ShownOrganization): string =>
+  name ?? say('organizationUnnamed')
+
+export const roleWords = ({ say }: Visit, role: OrganizationRole): string =>
+  say(role === 'administrator' ? 'roleAdministrator' : 'roleMember')
+
+/** A person's name, else their address. */
+export const personWords = ({ say }: Visit, { name, email }: ShownPerson): string =>
+  name ?? email ?? say('personUnknown')
+
+export type Typed = { email: string; name: string; role: OrganizationRole; wrong: boolean }
+
+/** The people of an organization. @param next leads to the following ones, if there are more */
+export function peopleView(
+  visit: Visit,
+  organization: ShownOrganization,
+  { people, next }: { people: readonly ShownPerson[]; next: string | null },
+  typed: Typed,
+): Html {
+  const { say, home } = visit
+  const path = pathOf(visit, organization)
+  const mayManage = organization.role === 'administrator'
+  return html`<section>
+    <p><a href=${home}>${say('back')}</a></p>
+    <h1>${say('organizationTitle')}</h1>
+    <p class="lead">${say('organizationLead', { organization: nameOf(visit, organization) })}</p>
+    ${!mayManage && html`<p>${say('organizationMemberLead')}</p>`}
+    <div class="sheet">
+      <ul>${people.map((person) => personRow(visit, organization, person))}</ul>
+    </div>
+    ${next !== null && html`<p><a class="button second" href=${`${path}?after=${next}`}>${say('morePeople')}</a></p>`}
+    ${mayManage && inviteForm(visit, path, typed)}
+    <p class="actions">
+      ${
+        mayManage &&
+        html`<a class="button second" href=${`${path}/people.csv`} download>${say('peopleDownload')}</a>
+          <a class="button second" href=${`${path}/acts`}>${say('organizationActsLink')}</a>`
+      }
+      <a class="button second" href=${`${path}/leave`}>${say('leaveLink')}</a>
+    </p>
+  </section>`
+}
+
+function personRow(visit: Visit, organization: ShownOrganization, person: ShownPerson): Html {
+  const { say, language } = visit
+  const isMe = person.personId === organization.personId
+  const words = personWords(visit, person)
+  const since = say('personSince', { date: dayIn(language, person.addedAt) })
+  const invited =
+    person.invitedAt !== null && say('personInvited', { date: dayIn(language, person.invitedAt) })
+  return html`<li class="device">
+    <div>
+      <p class="name">${words}${isMe && ` (${say('personYou')})`}</p>
+      ${person.name !== null && person.email !== null && html`<p class="soft">${person.email}</p>`}
+      <p class="soft">${[roleWords(visit, person.role), invited || since].join(' · ')}</p>
+    </div>
+    ${
+      organization.role === 'administrator' &&
+      !isMe &&
+      html`<div class="actions">
+        <a
+          class="button second"
+          href=${`${pathOf(visit, organization)}/people/${person.personId}`}
+          aria-label=${`${say('personManage')}: ${words}`}
+          >${say('personManage')}</a
+        >
+      </div>`
+    }
+  </li>`
+}
+
+function inviteForm(visit: Visit, path: string, typed: Typed): Html {
+  const { say } = visit
+  return html`<h2>${say('inviteTitle')}</h2>
+    <form class="sheet" method="post" action=${`${path}/people`}>
+      ${tokenField(visit)}
+      <p>${say('inviteLead')}</p>
+      <div class="field">
+        <label for="email">${say('emailLabel')}</label>
+        <input
+          type="email"
+          id="email"
+          name="email"
+          value=${typed.email}
+          autocomplete="off"
+          required
+          maxlength="254"
+          aria-invalid=${typed.wrong ? 'true' : undefined}
+          aria-describedby=${typed.wrong ? 'email-error' : undefined}
+        />
+        ${typed.wrong && html`<p class="error" id="email-error">${say('emailWrong')}</p>`}
+      </div>
+      <div class="field">
+        <label for="name">${say('personNameLabel')}</label>
+        <input type="text" id="name" name="name" value=${typed.name} autocomplete="off" maxlength=${maxPersonName} />
+      </div>
+      ${roleField(visit, typed.role)}
+      <div class="actions">
+        <button>${say('inviteButton')}</button>
+        <a class="button second" href=${`${path}/list`}>${say('inviteListLink')}</a>
+      </div>
+    </form>`
+}
+
+function roleField(visit: Visit, chosen: OrganizationRole): Html {
+  const { say } = visit
+  const option = (role: OrganizationRole, hint: string): Content =>
+    html`<p>
+      <label
+        ><input type="radio" name="role" value=${role} checked=${role === chosen} /> ${roleWords(visit, role)}</label
+      >
+      <span class="soft">${hint}</span>
+    </p>`
+  return html`<fieldset class="field">
+    <legend>${say('personRoleLabel')}</legend>
+    ${option('member', say('roleMemberHint'))} ${option('administrator', say('roleAdministratorHint'))}
+  </fieldset>`
+}
+
+/** Takes a list of people to invite. @param problem what is wrong with the list that was sent */
+export function listView(
+  visit: Visit,
+  organization: ShownOrganization,
+  { text, problem }: { text: string; problem?: string | undefined },
+): Html {
+  const { say } = visit
+  const path = pathOf(visit, organization)
+  return html`<section class="narrow">
+    <h1>${say('inviteListTitle')}</h1>
+    <p class="lead">${say('inviteListLead')}</p>
+    <form class="sheet" method="post" action=${`${path}/list`}>
+      ${tokenField(visit)}
+      <div class="field">
+        <label for="list">${say('inviteListLabel')}</label>
+        <textarea
+          id="list"
+          name="list"
+          rows="10"
+          spellcheck="false"
+          autocomplete="off"
+          required
+          placeholder="ada@example.com, Ada Lovelace, administrator"
+          aria-describedby=${problem ? 'list-error' : undefined}
+          aria-invalid=${problem ? 'true' : undefined}
+        >
+${text}</textarea>
+        ${problem && html`<p class="error" id="list-error">${problem}</p>`}
+      </div>
+      <div class="actions">
+        <button>${say('inviteListButton')}</button>
+        <a class="button second" href=${path}>${say('cancel')}</a>
+      </div>
+    </form>
+  </section>`
+}
+
+/** What an administrator may do with another person. */
+export function personView(visit: Visit, organization: ShownOrganization, person: ShownPerson): Html {
+  const { say } = visit
+  const list = pathOf(visit, organization)
+  const path = `${list}/people/${person.personId}`
+  return html`<section class="narrow">
+    <p><a href=${list}>${say('organizationTitle')}</a></p>
+    <h1>${personWords(visit, person)}</h1>
+    ${person.name !== null && person.email !== null && html`<p class="lead">${person.email}</p>`}
+    <form class="sheet" method="post" action=${`${path}/role`}>
+      ${tokenField(visit)} ${roleField(visit, person.role)}
+      <div class="actions"><button>${say('roleButton')}</button></div>
+    </form>
+    <form class="sheet stack" method="post" action=${`${path}/invite`}>
+      ${tokenField(visit)}
+      <p>${say('resendLead')}</p>
+      <div class="actions"><button class="second">${say('resendButton')}</button></div>
+    </form>
+    <p class="actions"><a class="button danger" href=${`${path}/remove`}>${say('removePersonLink')}</a></p>
+  </section>`
+}
+
+/** Asks before a person is removed. */
+export const removeView = (visit: Visit, organization: ShownOrganization, person: ShownPerson): Html =>
+  asking(visit, `${pathOf(visit, organization)}/people/${person.personId}`, {
+    action: 'remove',
+    title: visit.say('removePersonTitle', { person: personWords(visit, person) }),
+    lead: visit.say('removePersonLead', { organization: nameOf(visit, organization) }),
+    button: visit.say('removePersonButton'),
+  })
+
+/** Asks before a person leaves. */
+export const leaveView = (visit: Visit, organization: ShownOrganization): Html =>
+  asking(visit, pathOf(visit, organization), {
+    action: 'leave',
+    title: visit.say('leaveTitle', { organization: nameOf(visit, organization) }),
+    lead: visit.say('leaveLead', { organization: nameOf(visit, organization) }),
+    button: visit.say('leaveButton'),
+  })
+
+const asking = (
+  visit: Visit,
+  path: string,
+  { action, title, lead, button }: { action: string; title: string; lead: string; button: string },
+): Html =>
+  html`<section class="narrow">
+    <h1>${title}</h1>
+    <p class="lead">${lead}</p>
+    <form class="actions" method="post" action=${`${path}/${action}`}>
+      ${tokenField(visit)}
+      <button>${button}</button>
+      <a class="button second" href=${path}>${visit.say('cancel')}</a>
+    </form>
+  </section>`
