@@ -1176,6 +1176,79 @@ export const operations = {
     summary: 'Remove a note about a customer; repeating it changes nothing',
     dryRun: true,
   },
+  formOrganization: {
+    method: 'POST',
+    path: '/v1/customers/{id}/organization',
+    summary: 'Make a customer an organization with people; repeating it changes nothing',
+    dryRun: true,
+  },
+  dissolveOrganization: {
+    method: 'DELETE',
+    path: '/v1/customers/{id}/organization',
+    summary: 'Make an organization a customer of one person again; repeating it changes nothing',
+    dryRun: true,
+  },
+  listPeople: {
+    method: 'GET',
+    path: '/v1/customers/{id}/people',
+    summary: 'List the people of an organization, newest first',
+    paged: true,
+  },
+  addPeople: {
+    method: 'POST',
+    path: '/v1/customers/{id}/people',
+    summary: 'Add people to an organization, and invite them by email',
+    body: {
+      people: {
+        kind: 'json',
+        help: 'Who is added; of one address that is there twice, the last counts',
+        required: true,
+      },
+      invite: {
+        kind: 'flag',
+        help: 'Whether they get an invitation; true when absent. It needs an open portal',
+      },
+      language: {
+        kind: 'text',
+        help: 'The language of the invitation; English when absent',
+        choices: ['en', 'de'],
+      },
+    },
+    dryRun: true,
+  },
+  changePersonRole: {
+    method: 'PATCH',
+    path: '/v1/customers/{id}/people/{personId}',
+    summary: 'Change what a person of an organization may do',
+    body: {
+      role: {
+        kind: 'text',
+        help: '`administrator`: sees and changes the licenses of the organization in the portal, and invites and removes people. `member`: sees the licenses and their devices',
+        choices: ['administrator', 'member'],
+        required: true,
+      },
+    },
+    dryRun: true,
+  },
+  removePerson: {
+    method: 'DELETE',
+    path: '/v1/customers/{id}/people/{personId}',
+    summary: 'Remove a person from an organization',
+    dryRun: true,
+  },
+  invitePerson: {
+    method: 'POST',
+    path: '/v1/customers/{id}/people/{personId}/invite',
+    summary: 'Send a person of an organization another invitation',
+    body: {
+      language: {
+        kind: 'text',
+        help: 'The language of the invitation; English when absent',
+        choices: ['en', 'de'],
+      },
+    },
+    dryRun: true,
+  },
   readUsage: {
     method: 'GET',
     path: '/v1/usage',

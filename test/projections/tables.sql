@@ -155,6 +155,26 @@ create table customer_notes (
 create index notes_of_customer on customer_notes (customer_id, at desc, note_id desc) where text is not null;
 create index notes_of_subject on customer_notes (tenant_id, subject_id) where text is not null;
 
+create table people (
+  person_id text not null,
+  customer_id text not null,
+  tenant_id text not null,
+  subject_id text not null,
+  email text not null,
+  name text,
+  role text not null,
+  added_at timestamptz not null,
+  invited_at timestamptz,
+  language text,
+  mailed_at timestamptz,
+  removed boolean not null,
+  revision int not null,
+  primary key (person_id)
+);
+create index people_of_customer on people (customer_id, added_at desc, person_id desc);
+create index people_of_subject on people (tenant_id, subject_id) where not removed;
+create index people_invited on people (invited_at) where invited_at is not null and mailed_at is null and not removed;
+
 create table licenses (
   license_id text not null,
   tenant_id text not null,

@@ -13,7 +13,8 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 /** What changes of the people of an organization use. */
 export type PeoplePorts = Ports<'db' | 'deriveId' | 'execute' | 'now' | 'subjects'>
 
-type Place = { tenantId: string; customerId: string }
+/** An organization, by its customer. */
+export type Place = { tenantId: string; customerId: string }
 
 /**
  * Makes a customer an organization, with the customer's own person as the first administrator; nothing changes for one that is
@@ -131,16 +132,18 @@ export async function removePerson(
 
 /**
  * Asks to mail an invitation to a person.
+ * @param invitation.language that of their last invitation, else English, when it is absent
  * @throws Refusal `customer_not_found`, `not_an_organization`, `person_not_found`, `invited_recently`, `portal_closed`
  */
 export async function invitePerson(
   ports: PeoplePorts,
   place: Place,
-  { personId, language }: { personId: string; language: PortalLanguage },
+  { personId, language: chosen }: { personId: string; language?: PortalLanguage | undefined },
   origin: Origin,
 ): Promise<SealedOrganizationPerson> {
   await requireCustomer(ports, place.tenantId, place.customerId)
   await requirePortal(ports, place.tenantId)
+  const language = chosen ?? (await requirePerson(ports, place, personId)).language ?? 'en'
   await change(ports, place, { type: 'InvitePerson', personId, language, at: momentOf(ports) }, origin)
   return requirePerson(ports, place, personId)
 }

@@ -20,6 +20,7 @@ import { type CustomerRequest, customerOf } from './choose.ts'
 import { mergesOf } from './merge-route.ts'
 import { shownNotes } from './notes-route.ts'
 import { customerView, type OneCustomer } from './one-view.ts'
+import { shownPeople } from './people-route.ts'
 
 /** The page shows at most this many licenses of a customer, */
 const maxLicenses = 100
@@ -38,7 +39,8 @@ export function onePage(app: FastifyInstance, { ports, show }: PageContext): voi
       const { role } = principalOf(request)
       const { person, ...entry } = await customerOf(ports, request)
       const mayChange = may(role, 'change_licenses')
-      const [noted, own, sold, used] = await Promise.all([
+      const [people, noted, own, sold, used] = await Promise.all([
+        shownPeople(ports, entry.customer, { mayChange, limit: newest.limit }),
         shownNotes(ports, entry.customer, { mayChange, limit: newest.limit }),
         ownOf(ports, entry),
         salesOf(ports, entry),
@@ -50,6 +52,7 @@ export function onePage(app: FastifyInstance, { ports, show }: PageContext): voi
         content: (view) =>
           customerView(view, {
             ...entry,
+            people,
             noted,
             ...own,
             ...sold,

@@ -23,12 +23,14 @@ import type { ShownSeatUse } from '../seat-use/seat-use.ts'
 import { seatUsePart } from '../seat-use/view.ts'
 import { type Merges, mergedFacts, mergePart } from './merge-view.ts'
 import { newestNotes, type ShownNotes } from './notes-view.ts'
+import { peoplePart, type ShownPeople } from './people-view.ts'
 
 /** The newest ones, and whether there are others. */
 type Newest<Shown> = { items: readonly Shown[]; more: boolean }
 
 export type OneCustomer = CustomerEntry & {
   person: Person
+  people: ShownPeople
   noted: { notes: ShownNotes; more: boolean }
   overrides: readonly ExplainedOverride[]
   licenses: readonly ShownLicense[]
@@ -68,6 +70,7 @@ export function customerView(view: View, one: OneCustomer): Html {
         ...Object.entries(customer.metadata),
       ])}
     </div>
+    ${peoplePart(view, one.people)}
     ${newestNotes(view, one.noted.notes, one.noted.more)}
     ${section(
       'Licenses',

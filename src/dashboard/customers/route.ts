@@ -16,6 +16,7 @@ import { customerMeterPages } from './meters-route.ts'
 import { notePages } from './notes-route.ts'
 import { onePage } from './one-route.ts'
 import { overridePages } from './overrides-route.ts'
+import { organizationForms, peoplePages } from './people-route.ts'
 import { customerForms } from './person-route.ts'
 import { customersView } from './view.ts'
 
@@ -37,6 +38,8 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
   customerMergePages(app, context)
   overridePages(app, context)
   notePages(app, context)
+  peoplePages(app, context)
+  organizationForms(app, context)
   customerMeterPages(app, context)
 }
 

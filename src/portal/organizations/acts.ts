@@ -3,8 +3,7 @@ import { dayIn } from '../../domain/portal/texts.ts'
 import { type Html, html } from '../../html.ts'
 import type { PortalContext } from '../context.ts'
 import type { Visit } from '../visit.ts'
-import type { ShownOrganization } from './organization.ts'
-import { plainNameOf } from './people.ts'
+import { plainNameOf, type ShownOrganization } from './organization.ts'
 import { pathOf, roleWords } from './view.ts'
 
 /** Something that was done with the people of an organization. */

@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { listOrganizationsOfPerson, type OrganizationOfPerson } from '../../../projections/people.ts'
 import { isId } from '../../credentials/id.ts'
 import type { OrganizationRole } from '../../domain/organizations/events.ts'
+import { plainText } from '../../domain/plain-text.ts'
 import { notFound } from '../../http/problem.ts'
 import type { PortalContext } from '../context.ts'
 import { type Customer, type Visit, visitOf } from '../visit.ts'
-import { plainNameOf } from './people.ts'
 
 /** An organization, as one of its people sees it. */
 export type ShownOrganization = {
@@ -32,6 +32,10 @@ const shown = (
   { customerId, personId, role }: OrganizationOfPerson,
   named: { email: string | null; name: string | null } | undefined,
 ): ShownOrganization => ({ customerId, personId, role, name: plainNameOf(named) ?? named?.email ?? null })
+
+/** The name of a person without what does not show: names are in attributes, too, which the templates leave as they are. */
+export const plainNameOf = (person: { name: string | null } | undefined): string | null =>
+  person?.name ? plainText(person.name) : null
 
 export type OrganizationRequest = FastifyRequest<{
   Params: { tenantId: string; id: string; person?: string }

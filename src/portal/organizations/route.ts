@@ -6,8 +6,10 @@ import {
   invitePerson,
   removePerson,
 } from '../../commands/organizations/people.ts'
+import { findOpenedPerson, type OpenedPerson, peoplePage } from '../../commands/organizations/read-people.ts'
 import { OrganizationRole } from '../../domain/organizations/events.ts'
-import { type ListProblem, maxPersonName, mostAtOnce, readPeople } from '../../domain/organizations/list.ts'
+import { maxPersonName, readPeople } from '../../domain/organizations/list.ts'
+import { listProblemIn } from '../../domain/organizations/list-words.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import { EmailAddress, isPlain } from '../../domain/values.ts'
 import { csvLine } from '../../http/csv.ts'
@@ -15,10 +17,9 @@ import { notFound } from '../../http/problem.ts'
 import { type PortalContext, page } from '../context.ts'
 import { type Notice, showPage } from '../page.ts'
 import { tooMany } from '../sign-in/route.ts'
-import { originOfCustomer, type Visit } from '../visit.ts'
+import { originOfCustomer } from '../visit.ts'
 import { actsOf, actsView } from './acts.ts'
 import { type FoundOrganization, type OrganizationRequest, organizationOf } from './organization.ts'
-import { findShownPerson, peoplePage, type ShownPerson } from './people.ts'
 import { leaveView, listView, pathOf, peopleView, personView, removeView, type Typed } from './view.ts'
 
 const perPage = 50
@@ -74,8 +75,7 @@ function listRoutes(app: FastifyInstance, { ports }: PortalContext): void {
   app.get(`${path}/people.csv`, page, async (request: OrganizationRequest, reply) => {
     const found = await organizationOf(ports, request, reply)
     if (!found) return reply
-    const { visit, organization } = found
-    const { people } = await peoplePage(ports, visit.tenantId, organization.customerId, {
+    const { people } = await peoplePage(ports, placeOf(found), {
       after: undefined,
       limit: all,
     })
@@ -105,8 +105,7 @@ async function showPeople(
   typed: Typed,
 ): Promise<FastifyReply> {
   const { after } = Query.parse(reply.request.query)
-  const { customerId } = organization
-  const shown = await peoplePage(ports, visit.tenantId, customerId, { after, limit: perPage })
+  const shown = await peoplePage(ports, placeOf({ visit, organization }), { after, limit: perPage })
   const content = peopleView(visit, organization, shown, typed)
   const title = visit.say('organizationTitle')
   const status = typed.wrong ? 422 : 200
@@ -146,7 +145,7 @@ function invitingRoutes(app: FastifyInstance, { ports }: PortalContext): void {
     const { list: text } = ListForm.parse(request.body ?? {})
     const read = readPeople(text)
     if ('problem' in read) {
-      const content = listView(visit, organization, { text, problem: problemWords(visit, read.problem) })
+      const content = listView(visit, organization, { text, problem: listProblemIn(visit.say, read.problem) })
       return showPage(reply, visit, { title: visit.say('inviteListTitle'), content }, 422)
     }
     const bucket = `portal invite list ${organization.customerId}`
@@ -159,24 +158,7 @@ function invitingRoutes(app: FastifyInstance, { ports }: PortalContext): void {
   })
 }
 
-function problemWords({ say }: Visit, { what, line }: ListProblem): string {
-  switch (what) {
-    case 'empty':
-      return say('listEmpty')
-    case 'quote':
-      return say('listQuote')
-    case 'too_many':
-      return say('listTooMany', { most: mostAtOnce, line: line - 1 })
-    case 'email':
-      return say('listEmail', { line })
-    case 'name':
-      return say('listName', { line })
-    case 'role':
-      return say('listRole', { line })
-  }
-}
-
-type FoundPerson = FoundOrganization & { person: ShownPerson }
+type FoundPerson = FoundOrganization & { person: OpenedPerson }
 
 function personRoutes(app: FastifyInstance, { ports }: PortalContext): void {
   const of = `${path}/people/:person`
@@ -187,10 +169,9 @@ function personRoutes(app: FastifyInstance, { ports }: PortalContext): void {
   ): Promise<FoundPerson | undefined> => {
     const organization = await organizationOf(ports, request, reply)
     if (!organization) return undefined
-    const { customerId, personId } = organization.organization
+    const { personId } = organization.organization
     const { person: id = '' } = request.params
-    const person =
-      id === personId ? undefined : await findShownPerson(ports, organization.visit.tenantId, customerId, id)
+    const person = id === personId ? undefined : await findOpenedPerson(ports, placeOf(organization), id)
     if (!person) throw notFound('page')
     return { ...organization, person }
   }
@@ -267,7 +248,10 @@ function leaveRoutes(app: FastifyInstance, { ports }: PortalContext): void {
   })
 }
 
-const placeOf = ({ visit: { tenantId }, organization: { customerId } }: FoundOrganization) => ({
+const placeOf = ({
+  visit: { tenantId },
+  organization: { customerId },
+}: Pick<FoundOrganization, 'visit' | 'organization'>) => ({
   tenantId,
   customerId,
 })

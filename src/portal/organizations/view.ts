@@ -1,11 +1,11 @@
+import type { OpenedPerson } from '../../commands/organizations/read-people.ts'
 import type { OrganizationRole } from '../../domain/organizations/events.ts'
 import { maxPersonName } from '../../domain/organizations/list.ts'
 import { dayIn } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { tokenField } from '../page.ts'
 import type { Visit } from '../visit.ts'
-import type { ShownOrganization } from './organization.ts'
-import type { ShownPerson } from './people.ts'
+import { plainNameOf, type ShownOrganization } from './organization.ts'
 
 export const pathOf = ({ home }: Visit, { customerId }: ShownOrganization): string =>
   `${home}/organizations/${customerId}`
@@ -18,8 +18,8 @@ export const roleWords = ({ say }: Visit, role: OrganizationRole): string =>
   say(role === 'administrator' ? 'roleAdministrator' : 'roleMember')
 
 /** A person's name, else their address. */
-export const personWords = ({ say }: Visit, { name, email }: ShownPerson): string =>
-  name ?? email ?? say('personUnknown')
+export const personWords = ({ say }: Visit, person: OpenedPerson): string =>
+  plainNameOf(person) ?? person.email ?? say('personUnknown')
 
 export type Typed = { email: string; name: string; role: OrganizationRole; wrong: boolean }
 
@@ -27,7 +27,7 @@ export type Typed = { email: string; name: string; role: OrganizationRole; wrong
 export function peopleView(
   visit: Visit,
   organization: ShownOrganization,
-  { people, next }: { people: readonly ShownPerson[]; next: string | null },
+  { people, next }: { people: readonly OpenedPerson[]; next: string | null },
   typed: Typed,
 ): Html {
   const { say, home } = visit
@@ -54,7 +54,7 @@ export function peopleView(
   </section>`
 }
 
-function personRow(visit: Visit, organization: ShownOrganization, person: ShownPerson): Html {
+function personRow(visit: Visit, organization: ShownOrganization, person: OpenedPerson): Html {
   const { say, language } = visit
   const isMe = person.personId === organization.personId
   const words = personWords(visit, person)
@@ -168,7 +168,7 @@ ${text}</textarea>
 }
 
 /** What an administrator may do with another person. */
-export function personView(visit: Visit, organization: ShownOrganization, person: ShownPerson): Html {
+export function personView(visit: Visit, organization: ShownOrganization, person: OpenedPerson): Html {
   const { say } = visit
   const list = pathOf(visit, organization)
   const path = `${list}/people/${person.personId}`
@@ -190,7 +190,7 @@ export function personView(visit: Visit, organization: ShownOrganization, person
 }
 
 /** Asks before a person is removed. */
-export const removeView = (visit: Visit, organization: ShownOrganization, person: ShownPerson): Html =>
+export const removeView = (visit: Visit, organization: ShownOrganization, person: OpenedPerson): Html =>
   asking(visit, `${pathOf(visit, organization)}/people/${person.personId}`, {
     action: 'remove',
     title: visit.say('removePersonTitle', { person: personWords(visit, person) }),

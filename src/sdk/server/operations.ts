@@ -7,10 +7,12 @@ export const operations = {
   addCredit: 'POST /v1/licenses/{id}/credits idempotent',
   addCustomerCredit: 'POST /v1/customers/{id}/credits idempotent',
   addCustomerNote: 'POST /v1/customers/{id}/notes idempotent',
+  addPeople: 'POST /v1/customers/{id}/people idempotent',
   addSignInProvider: 'POST /v1/sign-in-providers gated',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   certifyRelay: 'POST /v1/licenses/{id}/relays idempotent',
+  changePersonRole: 'PATCH /v1/customers/{id}/people/{personId}',
   changeSignInProvider: 'PATCH /v1/sign-in-providers/{id} gated',
   changeWebhookEndpoint: 'PATCH /v1/webhook-endpoints/{id} gated',
   commitHold: 'POST /v1/licenses/hold/commit safe',
@@ -36,11 +38,13 @@ export const operations = {
   deleteWebhookEndpoint: 'DELETE /v1/webhook-endpoints/{id} gated',
   disableTestMode: 'DELETE /v1/products/{productId}/test-mode',
   disconnectIntegration: 'DELETE /v1/integrations/{provider}',
+  dissolveOrganization: 'DELETE /v1/customers/{id}/organization',
   enableTestMode: 'POST /v1/products/{productId}/test-mode idempotent',
   eraseCustomer: 'DELETE /v1/customers/{id} gated',
   explainLicense: 'GET /v1/licenses/{id}/explain',
   exportLicenses: 'GET /v1/licenses/export gated',
   exportMeteredUse: 'GET /v1/usage/export',
+  formOrganization: 'POST /v1/customers/{id}/organization idempotent',
   getConfirmation: 'GET /v1/confirmations/{id}',
   getCustomer: 'GET /v1/customers/{id}',
   getDelivery: 'GET /v1/webhook/deliveries/{id}',
@@ -63,6 +67,7 @@ export const operations = {
   getWorkspace: 'GET /v1/workspace',
   holdMeter: 'POST /v1/licenses/hold safe',
   importLicenses: 'POST /v1/licenses/import idempotent',
+  invitePerson: 'POST /v1/customers/{id}/people/{personId}/invite idempotent',
   keepSeat: 'POST /v1/licenses/heartbeat',
   linkLicense: 'POST /v1/customers/{id}/link-license idempotent',
   linkLicensesByAddress: 'POST /v1/customers/link-licenses idempotent',
@@ -82,6 +87,7 @@ export const operations = {
   listLicensesOfCustomer: 'GET /v1/customers/{id}/licenses paged',
   listMeterLines: 'GET /v1/licenses/{id}/meters/{meter}/uses paged',
   listParkedSales: 'GET /v1/sales/parked paged',
+  listPeople: 'GET /v1/customers/{id}/people paged',
   listProducts: 'GET /v1/products paged',
   listRefusals: 'GET /v1/refusals paged',
   listRefusalsOfLicense: 'GET /v1/licenses/{id}/refusals paged',
@@ -117,6 +123,7 @@ export const operations = {
   releaseRelay: 'POST /v1/licenses/{id}/relays/release idempotent',
   remintLicense: 'POST /v1/licenses/{id}/remint idempotent',
   removeCustomerNote: 'DELETE /v1/customers/{id}/notes/{noteId}',
+  removePerson: 'DELETE /v1/customers/{id}/people/{personId}',
   removePortalLogo: 'DELETE /v1/portal/logo',
   replaceEntitlementOverrides: 'PATCH /v1/customers/{id}/entitlements',
   replaySale: 'POST /v1/sales/{id}/replay idempotent',
@@ -161,9 +168,11 @@ export type DryRunId =
   | 'addCredit'
   | 'addCustomerCredit'
   | 'addCustomerNote'
+  | 'addPeople'
   | 'addSignInProvider'
   | 'addWebhookEndpoint'
   | 'cancelWebhookReplay'
+  | 'changePersonRole'
   | 'changeSignInProvider'
   | 'changeWebhookEndpoint'
   | 'configureCreditPacks'
@@ -181,11 +190,14 @@ export type DryRunId =
   | 'deleteWebhookEndpoint'
   | 'disableTestMode'
   | 'disconnectIntegration'
+  | 'dissolveOrganization'
   | 'enableTestMode'
   | 'eraseCustomer'
   | 'exportLicenses'
+  | 'formOrganization'
   | 'getSdkKey'
   | 'importLicenses'
+  | 'invitePerson'
   | 'linkLicense'
   | 'linkLicensesByAddress'
   | 'logout'
@@ -197,6 +209,7 @@ export type DryRunId =
   | 'reinstateLicense'
   | 'remintLicense'
   | 'removeCustomerNote'
+  | 'removePerson'
   | 'removePortalLogo'
   | 'replaceEntitlementOverrides'
   | 'replaySale'

@@ -11,6 +11,7 @@ import {
   removePerson,
   requirePerson,
 } from '../../../commands/organizations/people.ts'
+import { openPeople } from '../../../commands/organizations/read-people.ts'
 import { OrganizationRole } from '../../../domain/organizations/events.ts'
 import { maxPersonName, mostAtOnce } from '../../../domain/organizations/list.ts'
 import { maxPeople } from '../../../domain/organizations/people.ts'
@@ -37,10 +38,10 @@ const role = OrganizationRole.meta({
   example: 'member',
 })
 
-const language = z
-  .enum(portalLanguages)
-  .optional()
-  .meta({ description: 'The language of the invitation; English when absent', example: 'en' })
+const language = z.enum(portalLanguages).optional().meta({
+  description: 'The language of the invitation; when absent, that of their last one, else English',
+  example: 'en',
+})
 
 const personOut = z
   .object({
@@ -49,19 +50,20 @@ const personOut = z
       .string()
       .nullable()
       .meta({ description: 'Their email address; null once they were erased', example: 'ada@example.com' }),
-    name: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Their name; null if none is known, or once they were erased',
-        example: 'Ada Lovelace',
-      }),
+    name: z.string().nullable().meta({
+      description: 'Their name; null if none is known, or once they were erased',
+      example: 'Ada Lovelace',
+    }),
     role,
     addedAt: momentOut.meta({ description: 'When they were added' }),
-    invitedAt: momentOut.nullable().meta({ description: 'When they were last invited; null if never' }),
-    invitationSentAt: momentOut
-      .nullable()
-      .meta({ description: 'When the mail server took the invitation; null while it has not' }),
+    invitedAt: momentOut.nullable().meta({
+      description: 'When they were last invited; null if never',
+      example: '2026-11-24T14:05:12.000Z',
+    }),
+    invitationSentAt: momentOut.nullable().meta({
+      description: 'When the mail server took the invitation; null while it has not',
+      example: '2026-11-24T14:05:14.000Z',
+    }),
   })
   .meta({ id: 'OrganizationPerson', description: 'A person of a customer that is an organization' })
 
@@ -79,19 +81,13 @@ export function peopleRoutes(app: ZodApp, ports: PeoplePorts, cursors: Cursors):
 }
 
 async function views(
-  { subjects }: Ports<'subjects'>,
+  ports: Ports<'subjects'>,
   tenantId: string,
   sealed: readonly SealedOrganizationPerson[],
 ): Promise<z.infer<typeof personOut>[]> {
-  const people = await subjects.openPeople(tenantId, sealed)
-  return sealed.map((person, index) => ({
-    id: person.personId,
-    email: people[index]?.email ?? null,
-    name: people[index]?.name ?? null,
-    role: person.role,
-    addedAt: person.addedAt,
-    invitedAt: person.invitedAt,
-    invitationSentAt: person.mailedAt,
+  const people = await openPeople(ports, tenantId, sealed)
+  return people.map(({ personId: id, email, name, role: now, addedAt, invitedAt, mailedAt }) => ({
+    ...{ id, email, name, role: now, addedAt, invitedAt, invitationSentAt: mailedAt },
   }))
 }
 
@@ -288,7 +284,7 @@ function inviteRoute(app: ZodApp, ports: PeoplePorts): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const place = { tenantId, customerId: requireCustomerId(request.params.id) }
-      const invitation = { personId: request.params.personId, language: request.body.language ?? 'en' }
+      const invitation = { personId: request.params.personId, language: request.body.language }
       const person = await invitePerson(ports, place, invitation, runOriginOf(request))
       return onePerson(ports, tenantId, person)
     },
