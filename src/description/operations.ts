@@ -1210,7 +1210,7 @@ export const operations = {
       },
       language: {
         kind: 'text',
-        help: 'The language of the invitation; English when absent',
+        help: 'The language of the invitation; when absent, that of their last one, else English',
         choices: ['en', 'de'],
       },
     },
@@ -1243,7 +1243,7 @@ export const operations = {
     body: {
       language: {
         kind: 'text',
-        help: 'The language of the invitation; English when absent',
+        help: 'The language of the invitation; when absent, that of their last one, else English',
         choices: ['en', 'de'],
       },
     },

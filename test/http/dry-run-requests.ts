@@ -22,6 +22,8 @@ export type Shelf = {
     | 'credit'
     | 'customer'
     | 'note'
+    | 'team'
+    | 'person'
     | 'delivery'
     | 'imported'
     | 'kept'
@@ -43,6 +45,7 @@ export type Shelf = {
 }
 
 const Note = z.object({ note: z.object({ id: z.string() }) })
+const People = z.object({ people: z.tuple([z.object({ id: z.string() })]) })
 const Replay = z.looseObject({ replay: z.looseObject({ id: z.string() }) })
 const Import = z.looseObject({ results: z.array(z.looseObject({ id: z.string() })) })
 
@@ -67,6 +70,13 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   await workspace(true)
   const kept = (await mint(api.ask, token, 'keeping', { email: 'ada@example.com' })).id
   const customer = await makeCustomer(api.ask, token)
+  await api.ask('PUT', '/v1/portal', { token, body: { enabled: true, name: 'Shop' } })
+  const team = await makeCustomer(api.ask, token, { email: 'team@example.com' })
+  await post(`/v1/customers/${team}/organization`)
+  const person = People.parse(
+    (await post(`/v1/customers/${team}/people`, { people: [{ email: 'hopper@example.com' }], invite: false }))
+      .body,
+  ).people[0].id
   const noted = await post(`/v1/customers/${customer}/notes`, { text: 'Calls on Mondays.' })
   await post(`/v1/customers/${customer}/link-license`, { licenseId: linked })
   await addTestProvider(api.ledger, tenantId, 'login')
@@ -92,6 +102,8 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
       customer,
       merged,
       note: Note.parse(noted.body).note.id,
+      team,
+      person,
       delivery: await deliveryOf(api.ledger, shop, license),
       ...(await usedMeters(api, token)),
       imported: results[0]?.id ?? '',
@@ -239,6 +251,21 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   ],
   'POST /v1/customers/{id}/notes': [`/v1/customers/${ids.customer}/notes`, { text: 'Pays by invoice.' }],
   'DELETE /v1/customers/{id}/notes/{noteId}': [`/v1/customers/${ids.customer}/notes/${ids.note}`],
+  'POST /v1/customers/{id}/organization': [`/v1/customers/${ids.customer}/organization`],
+  'DELETE /v1/customers/{id}/organization': [`/v1/customers/${ids.team}/organization`],
+  'POST /v1/customers/{id}/people': [
+    `/v1/customers/${ids.team}/people`,
+    { people: [{ email: 'lovelace@example.com' }], invite: false },
+  ],
+  'PATCH /v1/customers/{id}/people/{personId}': [
+    `/v1/customers/${ids.team}/people/${ids.person}`,
+    { role: 'administrator' },
+  ],
+  'DELETE /v1/customers/{id}/people/{personId}': [`/v1/customers/${ids.team}/people/${ids.person}`],
+  'POST /v1/customers/{id}/people/{personId}/invite': [
+    `/v1/customers/${ids.team}/people/${ids.person}/invite`,
+    {},
+  ],
   'PATCH /v1/customers/{id}/entitlements': [
     `/v1/customers/${ids.customer}/entitlements`,
     { overrides: [{ entitlement: 'export', effect: 'grant' }] },

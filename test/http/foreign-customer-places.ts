@@ -30,6 +30,56 @@ export const customerPlaces: readonly Place[] = [
     }),
   ],
   [
+    'making a customer an organization',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/customers/${customerId(which, owned)}/organization` }),
+  ],
+  [
+    'dissolving an organization',
+    404,
+    (which, owned) => ({ method: 'DELETE', url: `/v1/customers/${customerId(which, owned)}/organization` }),
+  ],
+  [
+    'listing the people of an organization',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/people` }),
+  ],
+  [
+    'adding people to an organization',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/people`,
+      body: { people: [{ email: 'mallory@example.com', role: 'administrator' }] },
+    }),
+  ],
+  [
+    'changing the role of a person',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/customers/${customerId(which, owned)}/people/per_00000000000000000000000000`,
+      body: { role: 'administrator' },
+    }),
+  ],
+  [
+    'inviting a person again',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/people/per_00000000000000000000000000/invite`,
+      body: {},
+    }),
+  ],
+  [
+    'removing a person',
+    404,
+    (which, owned) => ({
+      method: 'DELETE',
+      url: `/v1/customers/${customerId(which, owned)}/people/per_00000000000000000000000000`,
+    }),
+  ],
+  [
     'linking a license to a customer',
     404,
     (which, owned) => ({

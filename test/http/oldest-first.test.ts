@@ -51,6 +51,11 @@ beforeAll(async () => {
       token: tenant.token,
       body: { text: `Note ${n}` },
     })
+    await ask('POST', `/v1/customers/${customerId}/organization`, { token: tenant.token })
+    await ask('POST', `/v1/customers/${customerId}/people`, {
+      token: tenant.token,
+      body: { people: [{ email: `person-${n}@example.com` }], invite: false },
+    })
     const { id, licenseKey } = await mint(ask, tenant.token, 'product-0', { customerId })
     licenseId ??= id
     firstKey ??= licenseKey

@@ -9,6 +9,7 @@ export function templateOf(url: string): string {
     .replace(/(\/credits\/)[^/]+/, '$1{creditId}')
     .replace(/(\/customers\/)[^/]+/, '$1{id}')
     .replace(/(\/notes\/)[^/]+/, '$1{noteId}')
+    .replace(/(\/people\/)[^/]+/, '$1{personId}')
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
     .replace(/(\/deliveries\/)whd_[^/]+/, '$1{id}')
     .replace(/(\/webhook-endpoints\/)[^/]+/, '$1{id}')

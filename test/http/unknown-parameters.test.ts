@@ -57,6 +57,13 @@ const decorated = [
   'GET /portal/:tenantId/licenses/:id/relay',
   'GET /portal/:tenantId/licenses/:id/replace-key',
   'GET /portal/:tenantId/link',
+  'GET /portal/:tenantId/organizations/:id',
+  'GET /portal/:tenantId/organizations/:id/acts',
+  'GET /portal/:tenantId/organizations/:id/leave',
+  'GET /portal/:tenantId/organizations/:id/list',
+  'GET /portal/:tenantId/organizations/:id/people.csv',
+  'GET /portal/:tenantId/organizations/:id/people/:person',
+  'GET /portal/:tenantId/organizations/:id/people/:person/remove',
   'GET /portal/:tenantId/sign-in',
 ]
 const always = /^POST \/(?:webhooks|api\/stripe\/webhook)\/|^OPTIONS /

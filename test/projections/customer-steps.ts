@@ -11,8 +11,24 @@ import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { mergeCustomer, unmergeCustomer } from '../../src/commands/customers/merging.ts'
 import { addNote, removeNote } from '../../src/commands/customers/notes.ts'
 import { replaceOverrides } from '../../src/commands/customers/overrides.ts'
+import {
+  addPeople,
+  changePersonRole,
+  dissolveOrganization,
+  formOrganization,
+  removePerson,
+} from '../../src/commands/organizations/people.ts'
+import { peoplePage } from '../../src/commands/organizations/read-people.ts'
+import { causeOf, momentOf } from '../../src/commands/origin.ts'
 import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
+import { customers } from '../../src/domain/customers/customer.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
+
+type PersonStep = {
+  do: 'add person' | 'promote person' | 'remove person' | 'invite person'
+  customer: number
+  person: number
+}
 
 /** A step with customers, keys or the webhook. Customers are chosen by index, modulo the number of existing ones. */
 export type CustomerStep =
@@ -25,6 +41,9 @@ export type CustomerStep =
   | { do: 'unlink license'; customer: number; license: number }
   | { do: 'merge customer'; customer: number; into: number }
   | { do: 'unmerge customer'; customer: number }
+  | { do: 'form organization'; customer: number }
+  | { do: 'dissolve organization'; customer: number }
+  | PersonStep
   | { do: 'override'; customer: number; entitlement: string; effect: 'grant' | 'revoke'; days: number | null }
   | { do: 'reveal sdk key' | 'rotate sdk key'; operation: number }
   | { do: 'issue checkout key' }
@@ -43,6 +62,20 @@ export const anyCustomerStep: fc.Arbitrary<CustomerStep> = fc.oneof(
     do: fc.constantFrom('link license' as const, 'unlink license' as const),
     customer: some,
     license: some,
+  }),
+  fc.record({
+    do: fc.constantFrom('form organization' as const, 'dissolve organization' as const),
+    customer: some,
+  }),
+  fc.record({
+    do: fc.constantFrom(
+      'add person' as const,
+      'promote person' as const,
+      'remove person' as const,
+      'invite person' as const,
+    ),
+    customer: some,
+    person: some,
   }),
   fc.record({ do: fc.constant('merge customer' as const), customer: some, into: some }),
   fc.record({ do: fc.constant('unmerge customer' as const), customer: some }),
@@ -74,6 +107,24 @@ export function customerStepRunner({ ports, clock }: TestLedger, tenantId: strin
   const noteIds: string[] = []
   const customerAt = (index: number) => customerIds[index % customerIds.length]
 
+  async function onPerson(what: PersonStep['do'], customerId: string, person: number): Promise<unknown> {
+    const place = { tenantId, customerId }
+    const email = `person-${person}@example.com`
+    if (what === 'add person') return addPeople(ports, place, [{ email, role: 'member' }], undefined, origin)
+    const { people } = await peoplePage(ports, place, { after: undefined, limit: 100 })
+    const personId = people.find((one) => one.email === email)?.personId ?? 'per_none'
+    if (what === 'promote person')
+      return changePersonRole(ports, place, { personId, role: 'administrator' }, origin)
+    if (what === 'remove person') return removePerson(ports, place, personId, origin)
+    const at = momentOf(ports)
+    for (const command of [
+      { type: 'InvitePerson', personId, language: 'en', at },
+      { type: 'RecordInvitation', personId, at },
+    ] as const)
+      await ports.execute(customers, customerId, command, causeOf(origin, at))
+    return undefined
+  }
+
   async function runOnCustomer(step: Extract<CustomerStep, { customer: number }>, licenseId: string) {
     const id = customerAt(step.customer)
     if (id === undefined) return
@@ -83,6 +134,10 @@ export function customerStepRunner({ ports, clock }: TestLedger, tenantId: strin
     }
     if (step.do === 'link license') return linkLicense(ports, tenantId, id, licenseId, origin)
     if (step.do === 'unlink license') return unlinkLicense(ports, tenantId, id, licenseId, origin)
+    if (step.do === 'form organization') return formOrganization(ports, { tenantId, customerId: id }, origin)
+    if (step.do === 'dissolve organization')
+      return dissolveOrganization(ports, { tenantId, customerId: id }, origin)
+    if ('person' in step) return onPerson(step.do, id, step.person)
     if (step.do === 'merge customer')
       return mergeCustomer(ports, tenantId, { id, into: customerAt(step.into) ?? '' }, origin)
     if (step.do === 'unmerge customer') return unmergeCustomer(ports, tenantId, id, origin)
@@ -120,6 +175,12 @@ export function customerStepRunner({ ports, clock }: TestLedger, tenantId: strin
       case 'change customer':
       case 'add note':
       case 'remove note':
+      case 'form organization':
+      case 'dissolve organization':
+      case 'add person':
+      case 'promote person':
+      case 'remove person':
+      case 'invite person':
       case 'merge customer':
       case 'unmerge customer':
       case 'override':
@@ -158,6 +219,15 @@ export const everyCustomerStep: readonly CustomerStep[] = [
   { do: 'change customer', customer: 0, address: 1 },
   { do: 'link license', customer: 0, license: 0 },
   { do: 'unlink license', customer: 0, license: 0 },
+  { do: 'form organization', customer: 0 },
+  { do: 'add person', customer: 0, person: 1 },
+  { do: 'add person', customer: 0, person: 2 },
+  { do: 'invite person', customer: 0, person: 1 },
+  { do: 'promote person', customer: 0, person: 2 },
+  { do: 'remove person', customer: 0, person: 1 },
+  { do: 'add person', customer: 0, person: 1 },
+  { do: 'dissolve organization', customer: 0 },
+  { do: 'form organization', customer: 0 },
   { do: 'add note', customer: 0 },
   { do: 'add note', customer: 0 },
   { do: 'remove note', customer: 0, note: 0 },

@@ -93,6 +93,49 @@ export const workspaceTools = [
     names: { customerId: 'id' },
   }),
   tool({
+    name: 'list_people',
+    operation: 'listPeople',
+    title: 'List the people of an organization',
+    description:
+      'Returns the people of a customer that is an organization, newest first, with their roles and invitations.',
+    effect: 'reads',
+    input: { customerId, ...page },
+    names: { customerId: 'id' },
+  }),
+  tool({
+    name: 'add_people',
+    operation: 'addPeople',
+    title: 'Add people to an organization',
+    description:
+      'Adds people to a customer that is an organization, and invites them to the portal by email unless `invite` is false. Those who are ' +
+      'in it already stay as they are.',
+    effect: 'changes',
+    input: {
+      customerId,
+      people: z
+        .array(
+          z.strictObject({
+            email: z.email().describe('Their email address'),
+            name: z.string().max(200).optional().describe('Their name'),
+            role: z.enum(['administrator', 'member']).optional().describe('member when absent'),
+          }),
+        )
+        .min(1)
+        .max(200),
+      invite: z.boolean().optional().describe('Whether they get an invitation'),
+    },
+    names: { customerId: 'id' },
+  }),
+  tool({
+    name: 'remove_person',
+    operation: 'removePerson',
+    title: 'Remove a person from an organization',
+    description: 'Removes a person from an organization. They no longer see its licenses from then on.',
+    effect: 'changes',
+    input: { customerId, personId: z.string().min(1).max(100).describe('The id of the person') },
+    names: { customerId: 'id' },
+  }),
+  tool({
     name: 'read_usage',
     operation: 'readUsage',
     title: 'Count activations and validates',

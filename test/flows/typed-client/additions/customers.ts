@@ -1,16 +1,24 @@
 import {
   addCustomerNote,
+  addPeople,
+  changePersonRole,
   createCustomer,
+  dissolveOrganization,
   eraseCustomer,
+  formOrganization,
+  invitePerson,
   linkLicense,
   linkLicensesByAddress,
   listCustomerNotes,
   listCustomers,
   listLicenses,
   listLicensesOfCustomer,
+  listPeople,
   listSalesOfCustomer,
   mergeCustomer,
   removeCustomerNote,
+  removePerson,
+  setPortal,
   unlinkLicense,
   unmergeCustomer,
   updateCustomer,
@@ -60,5 +68,28 @@ const ofNote = { ...path, noteId: note.id }
 await rehearsed((query) => removeCustomerNote({ path: ofNote, query }))
 const removed = await removeCustomerNote({ path: ofNote })
 expect('it is removed', removed.data, (answer) => answer.removed)
+await rehearsed((query) => formOrganization({ path: twinPath, query }))
+const team = await formOrganization({ path: twinPath })
+expect('it is an organization', team.data, ({ customer: one }) => one.organization?.administrators === 1)
+const people = [{ email: 'annie@example.net', name: 'Annie' }]
+await rehearsed((query) => addPeople({ path: twinPath, query, body: { people, invite: false } }))
+const joined = await addPeople({ path: twinPath, body: { people, invite: false } })
+const [annie] = expect('a person is added', joined.data, (answer) => answer.people.length === 1).people
+const ofAnnie = { ...twinPath, personId: annie?.id ?? '' }
+const listed = await listPeople({ path: twinPath, query: { order: 'oldest' } })
+expect('they are listed', listed.data, ({ items }) => items.at(-1)?.email === 'annie@example.net')
+await rehearsed((query) => changePersonRole({ path: ofAnnie, query, body: { role: 'administrator' } }))
+const promoted = await changePersonRole({ path: ofAnnie, body: { role: 'administrator' } })
+expect('their role is changed', promoted.data, ({ person }) => person.role === 'administrator')
+await setPortal({ body: { enabled: true } })
+await rehearsed((query) => invitePerson({ path: ofAnnie, query, body: {} }))
+const invited = await invitePerson({ path: ofAnnie, body: {} })
+expect('they are invited', invited.data, ({ person }) => person.invitedAt !== null)
+await rehearsed((query) => removePerson({ path: ofAnnie, query }))
+const left = await removePerson({ path: ofAnnie })
+expect('they are removed', left.data, (answer) => answer.removed)
+await rehearsed((query) => dissolveOrganization({ path: twinPath, query }))
+const alone = await dissolveOrganization({ path: twinPath })
+expect('it is dissolved', alone.data, ({ customer: one }) => one.organization === undefined)
 await rehearsed((query) => eraseCustomer({ path, query }))
 await approved((headers) => eraseCustomer({ path, headers }))
