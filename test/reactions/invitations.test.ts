@@ -47,14 +47,14 @@ beforeEach(async () => {
   const customerId = await makeCustomer(api.ask, tenant.token, { email: 'ada@example.com', name: 'Analysts' })
   place = { tenantId: tenant.tenantId, customerId }
   await formOrganization(api.ledger.ports, place, origin)
-  const [id = ''] = await addPeople(
+  const [grace] = await addPeople(
     ports(),
     place,
     [{ email: 'grace@example.com', role: 'member' }],
     'de',
     origin,
   )
-  personId = id
+  personId = grace?.personId ?? ''
 })
 
 const ports = () => api.ledger.ports

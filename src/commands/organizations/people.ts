@@ -1,7 +1,7 @@
 import type { CustomerEntry, PresentCustomer } from '../../../projections/customers.ts'
 import { findPerson, type SealedOrganizationPerson } from '../../../projections/people.ts'
 import { findOpenPortal } from '../../../projections/portal.ts'
-import { customers } from '../../domain/customers/customer.ts'
+import { type Customer, customers } from '../../domain/customers/customer.ts'
 import type { OrganizationRole } from '../../domain/organizations/events.ts'
 import type { NewPerson, OrganizationCommand } from '../../domain/organizations/people.ts'
 import type { PortalLanguage } from '../../domain/portal/texts.ts'
@@ -27,18 +27,24 @@ export async function formOrganization(
   { tenantId, customerId }: Place,
   origin: Origin,
 ): Promise<CustomerEntry> {
-  await requireCustomer(ports, tenantId, customerId)
+  const { licenseIds } = await requireCustomer(ports, tenantId, customerId)
   const at = momentOf(ports)
-  await ports.execute(
+  const { state } = await ports.execute(
     customers,
     customerId,
     (customer) => {
-      if (customer.status === 'absent') throw new Refusal('customer_not_found')
-      return { type: 'FormOrganization', tenantId, administrator: buyerOf(ports, customer), at }
+      const administrator = buyerOf(ports, present(customer))
+      return { type: 'FormOrganization', tenantId, administrator, at }
     },
     causeOf(origin, at),
   )
-  return requireCustomer(ports, tenantId, customerId)
+  return { customer: present(state), licenseIds }
+}
+
+/** @throws Refusal `customer_not_found` */
+function present(customer: Customer): PresentCustomer {
+  if (customer.status === 'absent') throw new Refusal('customer_not_found')
+  return customer
 }
 
 /** @throws Refusal `customer_erased` */
@@ -64,17 +70,19 @@ export async function dissolveOrganization(
   place: Place,
   origin: Origin,
 ): Promise<CustomerEntry> {
-  await change(ports, place, { type: 'DissolveOrganization', at: momentOf(ports) }, origin)
-  return requireCustomer(ports, place.tenantId, place.customerId)
+  return change(ports, place, { type: 'DissolveOrganization', at: momentOf(ports) }, origin)
 }
 
 /** Somebody to be added to an organization. */
 export type PersonInput = { email: string; name?: string | null | undefined; role: OrganizationRole }
 
+/** Somebody who was to be added, as they are in the organization. */
+export type AddedPerson = { personId: string; email: string; role: OrganizationRole }
+
 /**
  * Adds people to an organization; those who are in it already stay as they are. All are added, or none.
  * @param invite the language of the invitations that are mailed; undefined for none
- * @returns the ids of all of them, in the order given
+ * @returns all of them as they are in the organization now, each once; without whom a repeated request finds removed
  * @throws Refusal `customer_not_found`, `not_an_organization`, `too_many_people`, `portal_closed`
  */
 export async function addPeople(
@@ -83,7 +91,7 @@ export async function addPeople(
   input: readonly PersonInput[],
   invite: PortalLanguage | undefined,
   origin: Origin,
-): Promise<string[]> {
+): Promise<AddedPerson[]> {
   const { tenantId, customerId } = place
   const { customer } = await requireCustomer(ports, tenantId, customerId)
   // Before anything of theirs is sealed.
@@ -99,8 +107,12 @@ export async function addPeople(
     role: input[index]?.role ?? 'member',
   }))
   const command = { type: 'AddPeople', tenantId, people, invite, at: momentOf(ports) } as const
-  await change(ports, place, command, origin)
-  return people.map(({ personId }) => personId)
+  const { customer: after } = await change(ports, place, command, origin)
+  const emails = new Map(people.map(({ personId }, index) => [personId, input[index]?.email ?? '']))
+  return [...emails].flatMap(([personId, email]) => {
+    const role = after.people?.[personId]?.role
+    return role === undefined ? [] : [{ personId, email, role }]
+  })
 }
 
 /**
@@ -169,7 +181,10 @@ async function change(
   { tenantId, customerId }: Place,
   command: OrganizationCommand,
   origin: Origin,
-): Promise<void> {
-  await requireCustomer(ports, tenantId, customerId)
-  await ports.execute(customers, customerId, command, causeOf(origin, command.at), { run: origin.run })
+): Promise<CustomerEntry> {
+  const { licenseIds } = await requireCustomer(ports, tenantId, customerId)
+  const { state } = await ports.execute(customers, customerId, command, causeOf(origin, command.at), {
+    run: origin.run,
+  })
+  return { customer: present(state), licenseIds }
 }

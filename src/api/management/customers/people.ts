@@ -9,7 +9,6 @@ import {
   invitePerson,
   type PeoplePorts,
   removePerson,
-  requirePerson,
 } from '../../../commands/organizations/people.ts'
 import { openPeople } from '../../../commands/organizations/read-people.ts'
 import { OrganizationRole } from '../../../domain/organizations/events.ts'
@@ -218,7 +217,11 @@ function addRoute(app: ZodApp, ports: PeoplePorts): void {
         response: {
           200: answer(
             'The people, each once',
-            z.object({ people: z.array(personOut).meta({ description: 'As they are in the organization' }) }),
+            z.object({
+              people: z
+                .array(personOut.pick({ id: true, role: true }).extend({ email: someone.shape.email }))
+                .meta({ description: 'As they are in the organization now' }),
+            }),
           ),
           ...errors(400, 403, 404, 409),
         },
@@ -229,9 +232,8 @@ function addRoute(app: ZodApp, ports: PeoplePorts): void {
       const place = { tenantId, customerId: requireCustomerId(request.params.id) }
       const { people, invite = true, language: chosen = 'en' } = request.body
       const input = people.map((person) => ({ ...person, role: person.role ?? 'member' }))
-      const ids = await addPeople(ports, place, input, invite ? chosen : undefined, runOriginOf(request))
-      const added = await Promise.all([...new Set(ids)].map((id) => requirePerson(ports, place, id)))
-      return { people: await views(ports, tenantId, added) }
+      const added = await addPeople(ports, place, input, invite ? chosen : undefined, runOriginOf(request))
+      return { people: added.map(({ personId: id, ...person }) => ({ id, ...person })) }
     },
   )
 }
