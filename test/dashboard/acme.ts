@@ -83,6 +83,15 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     { entitlement: 'beta', effect: 'grant', reason: 'early access', productId: 'acme-editor' },
   ]
   await ask('PATCH', `/v1/customers/${customerId}/entitlements`, { token, body: { overrides } })
+  await ask('POST', `/v1/customers/${customerId}/organization`, { token })
+  const colleagues = ['Ines', 'Jonas', 'Kaja', 'Liam', 'Mona'].map((name) => ({
+    email: `${name.toLowerCase()}@northwind.example`,
+    name,
+  }))
+  await ask('POST', `/v1/customers/${customerId}/people`, {
+    token,
+    body: { people: [...colleagues, { email: 'render@northwind.example' }], invite: false },
+  })
   for (const text of notes) await ask('POST', `/v1/customers/${customerId}/notes`, { token, body: { text } })
 
   const headers = { 'user-agent': 'keyledger-cli/1.4.2 (linux; build-1)' }
