@@ -227,5 +227,5 @@ test('an erased person is gone from the organization, and so are the mails that 
   expect((await gone.get(team.path)).location).toBe(`${portal.home}/sign-in`)
   const { text } = await (await signedIn(team.buyer)).get(`${team.path}/acts`)
   expect(text).not.toContain('Gone')
-  expect(text).toContain('Somebody who was erased')
+  expect(text).toContain('A person who was erased')
 }, 60_000)

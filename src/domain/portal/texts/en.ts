@@ -177,7 +177,7 @@ export const en = {
   roleAdministratorHint: 'Sees and changes the licenses, and invites and removes people.',
   roleMemberHint: 'Sees the licenses and their devices.',
   personYou: 'You',
-  personUnknown: 'Somebody who was erased',
+  personUnknown: 'A person who was erased',
   personInvited: 'Invited {date}',
   personSince: 'Since {date}',
   personManage: 'Change',
