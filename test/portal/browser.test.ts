@@ -5,21 +5,17 @@
  *
  * `npm run pictures` saves the pages.
  */
-import { join } from 'node:path'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sayIn } from '../../src/domain/portal/texts.ts'
 import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
 import type { Keyset } from '../../src/sdk/index.ts'
 import { launchBrowser } from '../harness/chromium.ts'
-import { pictureFolder } from '../harness/pictures.ts'
 import { freePort } from '../harness/process.ts'
 import { waitMs } from '../harness/time-limits.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { linkIn, openPortalOf, openTestPortal, type TestPortal } from './customer.ts'
-
-const pictures = pictureFolder('portal')
+import { checkLooks } from './looks.ts'
 
 let portal: TestPortal
 let browser: Browser
@@ -86,36 +82,6 @@ async function openMail(page: Page, email: string): Promise<void> {
 
 const german = sayIn('de', {})
 
-const looks = [
-  ['light', 'light', { width: 1024, height: 760 }],
-  ['dark', 'dark', { width: 1024, height: 760 }],
-  ['phone', 'light', { width: 320, height: 640 }],
-] as const
-
-/** The pages that the documentation shows, and in which looks. */
-const shown: Record<string, readonly string[]> = {
-  'sign-in': ['phone'],
-  licenses: ['light'],
-  license: ['light', 'dark', 'phone'],
-  remove: ['phone'],
-}
-
-/** Checks the open page in every appearance, and takes its picture. */
-async function check(page: Page, name: string): Promise<void> {
-  for (const [look, colorScheme, viewport] of looks) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.setViewportSize(viewport)
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
-    const overflow = await page.evaluate(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    )
-    expect.soft({ name, look, found, overflow }).toStrictEqual({ name, look, found: [], overflow: 0 })
-    if (pictures && shown[name]?.includes(look))
-      await page.screenshot({ path: join(pictures, `${name}-${look}.png`), fullPage: true })
-  }
-}
-
 describe.each([
   ['with JavaScript', true],
   ['without JavaScript', false],
@@ -124,7 +90,7 @@ describe.each([
     const email = javaScriptEnabled ? 'ada@example.com' : 'grace@example.com'
     await makeAda(email)
     const { page, problems } = await open(javaScriptEnabled)
-    const look = async (name: string) => (javaScriptEnabled ? check(page, name) : undefined)
+    const look = async (name: string) => (javaScriptEnabled ? checkLooks(page, name) : undefined)
     await page.goto(portal.home)
     await look('sign-in')
     // Without the mouse: Enter sends the form.
@@ -199,6 +165,6 @@ test('a person who scanned the request of a machine signs in, and saves the lice
 test('a page that does not exist is accessible too', async () => {
   const { page } = await open(true)
   await page.goto('/portal/nobody')
-  await check(page, 'not-found')
+  await checkLooks(page, 'not-found')
   await page.context().close()
 })

@@ -118,12 +118,18 @@ function inviteForm(visit: Visit, path: string, typed: Typed): Html {
 function roleField(visit: Visit, chosen: OrganizationRole): Html {
   const { say } = visit
   const option = (role: OrganizationRole, hint: string): Content =>
-    html`<p>
-      <label
-        ><input type="radio" name="role" value=${role} checked=${role === chosen} /> ${roleWords(visit, role)}</label
-      >
-      <span class="soft">${hint}</span>
-    </p>`
+    html`<div class="choice">
+      <input
+        type="radio"
+        id=${`role-${role}`}
+        name="role"
+        value=${role}
+        checked=${role === chosen}
+        aria-describedby=${`role-${role}-hint`}
+      />
+      <label for=${`role-${role}`}>${roleWords(visit, role)}</label>
+      <p class="soft" id=${`role-${role}-hint`}>${hint}</p>
+    </div>`
   return html`<fieldset class="field">
     <legend>${say('personRoleLabel')}</legend>
     ${option('member', say('roleMemberHint'))} ${option('administrator', say('roleAdministratorHint'))}
