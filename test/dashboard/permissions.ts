@@ -33,6 +33,7 @@ export const needed: Record<string, Permission | 'member'> = {
   'GET /dashboard/customers/:id': 'member',
   'GET /dashboard/customers/:id/meters/:meter': 'member',
   'GET /dashboard/customers/:id/notes': 'member',
+  'POST /dashboard/customers/:id/portal': 'member',
   'POST /dashboard/customers/:id/notes': 'change_licenses',
   'POST /dashboard/customers/:id/notes/remove': 'change_licenses',
   'GET /dashboard/deliveries': 'member',

@@ -6,7 +6,7 @@ import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, field, heading, notice, section, table, tokenField } from '../frame/parts.ts'
 import type { Principal } from '../session/principal.ts'
-import { memberIn } from '../session/session.ts'
+import { memberIn } from '../../access/member-sessions.ts'
 import { passkeyForm, passwordSetUp } from '../sign-in/view.ts'
 
 type Account = {

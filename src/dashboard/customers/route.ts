@@ -17,6 +17,7 @@ import { notePages } from './notes-route.ts'
 import { onePage } from './one-route.ts'
 import { overridePages } from './overrides-route.ts'
 import { customerForms } from './person-route.ts'
+import { customerPortalPage } from './portal-route.ts'
 import { customersView } from './view.ts'
 
 const pageSize = 50
@@ -37,6 +38,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
   customerMergePages(app, context)
   overridePages(app, context)
   notePages(app, context)
+  customerPortalPage(app, context)
   customerMeterPages(app, context)
 }
 

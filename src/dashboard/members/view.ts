@@ -17,7 +17,7 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
-import { memberIn } from '../session/session.ts'
+import { memberIn } from '../../access/member-sessions.ts'
 
 type Members = {
   rows: readonly { member: PresentMember; email: string | null; link: { expiresAt: string } | undefined }[]

@@ -19,7 +19,7 @@ import { readAttention } from '../frame/navigation.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { type Principal, principalOf } from '../session/principal.ts'
-import { memberIn } from '../session/session.ts'
+import { memberIn } from '../../access/member-sessions.ts'
 import {
   type NamedLimit,
   type ReadModelsShown,
