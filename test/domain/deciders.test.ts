@@ -370,6 +370,7 @@ const all: Laws[] = [
   lawsOf('audits', audits, [
     { type: 'Looked', data: goldenData('audit', 'Looked') },
     { type: 'SignedIn', data: goldenData('audit', 'SignedIn') },
+    { type: 'PortalViewed', data: goldenData('audit', 'PortalViewed') },
   ]),
 ]
 

@@ -30,9 +30,15 @@ beforeEach(() => portal.api.ledger.clock.advance(3_600_000))
 
 /** A product with which the portal offers all that it can. */
 async function furnish({ token }: TestTenant): Promise<void> {
-  const floatingSeats = { seatSeconds: 86_400, overdraft: null, scope: 'device', relays: { maxDays: 30 } }
-  const offlineFiles = { maxDays: 90, perSeatPerYear: 2 }
-  const keyTypes = [{ name: 'Pro', deviceLimit: 5, seatPolicy: 'floating', floatingSeats, offlineFiles }]
+  const floatingSeats = {
+    seatSeconds: 86_400,
+    overdraft: null,
+    scope: 'device',
+    relays: { maxDays: 30 },
+    maxBorrowDays: 30,
+    maxBorrowed: 2,
+  }
+  const keyTypes = [{ name: 'Pro', deviceLimit: 5, seatPolicy: 'floating', floatingSeats }]
   const offered = { customerFiles: true, customerKeyReplacement: true, keyRecovery: true }
   await makeProduct(portal.api.ask, token, 'editor', { keyTypes, ...offered })
   const { status } = await portal.api.ask('PUT', '/v1/products/editor/mail', {
