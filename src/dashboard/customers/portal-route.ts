@@ -69,7 +69,7 @@ async function whyNoPortal(
   { tenantId, subjectId, email, erasedAt }: PresentCustomer,
 ): Promise<string | undefined> {
   if (erasedAt !== null)
-    return 'The person behind this customer was erased, so nobody can sign in to the portal as them.'
+    return 'The person behind this customer was erased, and can no longer sign in to the portal.'
   if (email === null) return 'This customer has no email address, so they cannot sign in to the portal.'
   if (!(await findOpenPortal(db, tenantId))) return 'The customer portal is closed.'
   if (!(await findAddressOfPerson(db, tenantId, subjectId)))
