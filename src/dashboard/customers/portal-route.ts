@@ -66,11 +66,10 @@ export async function portalUseOf(
 /** Why the portal cannot be seen as a customer; undefined if it can. It can where the customer could sign in. */
 async function whyNoPortal(
   { db }: Ports<'db'>,
-  { tenantId, subjectId, email, erasedAt }: PresentCustomer,
+  { tenantId, subjectId, erasedAt }: PresentCustomer,
 ): Promise<string | undefined> {
   if (erasedAt !== null)
     return 'The person behind this customer was erased, and can no longer sign in to the portal.'
-  if (email === null) return 'This customer has no email address, so they cannot sign in to the portal.'
   if (!(await findOpenPortal(db, tenantId))) return 'The customer portal is closed.'
   if (!(await findAddressOfPerson(db, tenantId, subjectId)))
     return 'No license belongs to this customer, so they cannot sign in to the portal.'
