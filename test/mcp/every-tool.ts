@@ -108,6 +108,7 @@ export const everyArgument: Record<string, object> = {
   },
   list_customer_notes: { customerId: 'cus_1', limit: 5, cursor: 'c' },
   add_customer_note: { customerId: 'cus_1', text: 'Pays late.', idempotencyKey: 'once', dryRun: true },
+  remove_customer_note: { customerId: 'cus_1', noteId: 'nte_1', dryRun: true },
   read_usage: {
     productId: 'editor',
     from: '2026-01-01T00:00:00.000Z',
