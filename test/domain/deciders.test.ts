@@ -370,7 +370,6 @@ const all: Laws[] = [
   lawsOf('audits', audits, [
     { type: 'Looked', data: goldenData('audit', 'Looked') },
     { type: 'SignedIn', data: goldenData('audit', 'SignedIn') },
-    { type: 'PortalViewed', data: goldenData('audit', 'PortalViewed') },
   ]),
 ]
 

@@ -56,7 +56,7 @@ test.each([
   expect(await page.getByRole('button').allTextContents()).toStrictEqual(['End'])
   // It stays in sight.
   await page.getByRole('link', { name: 'Cancel' }).click()
-  await page.getByRole('contentinfo').scrollIntoViewIfNeeded()
+  await page.locator('footer').scrollIntoViewIfNeeded()
   expect(await banner.boundingBox()).toMatchObject({ y: 0 })
   await banner.getByRole('button', { name: 'End' }).click()
   await page.getByRole('heading', { name: 'grace@example.com' }).waitFor()
