@@ -3,6 +3,7 @@ import type { AuditAction, AuditTarget } from '../../src/domain/audit/events.ts'
 /** What an entry says was done. The words for it are in `src/dashboard/audit/labels.ts`, which names every one. */
 export type AuditedAction =
   | AuditAction
+  | 'portal_viewed'
   | 'rebuilt'
   | 'erased'
   // Of dangerous requests.

@@ -99,6 +99,10 @@ function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): Listed
       const tested = { action: 'tested', targetKind: 'mail', targetId: data.productId } as const
       return [{ ...base, tenantId: data.tenantId, ...tested }]
     }
+    if (type === 'PortalViewed') {
+      const viewed = { action: 'portal_viewed', targetKind: 'customer', targetId: data.customerId } as const
+      return [{ ...base, tenantId: data.tenantId, ...viewed }]
+    }
     if (type !== 'Looked') {
       const { tenantId, memberId, subjectId, method, address } = data
       const member = { targetKind: 'member', targetId: memberId, subjectId, address } as const

@@ -8,7 +8,7 @@ export type AuditEntry = {
   at: string
   actor: string
   /**
-   * `viewed`, `searched`, `exported`, `revealed`, `rebuilt`, `erased`, `required`, `no_longer_required`; of dangerous
+   * `viewed`, `searched`, `exported`, `revealed`, `portal_viewed`, `rebuilt`, `erased`, `required`, `no_longer_required`; of dangerous
    * requests `asked`, `approved`, `denied`, `withdrawn`, `executed`, `refused`; `signed_in`, `sign_in_failed`; of what is
    * administered `created`, `changed`, `deleted`, `rotated` and others.
    */

@@ -184,7 +184,7 @@ export async function returnCodeAttempt(db: Pool, sessionHash: string): Promise<
 
 const dayMs = 86_400_000
 
-/** Deletes expired rows; sessions, links and login requests are kept for another day, and visits of the portal longer. */
+/** Deletes expired rows; sessions, links, viewings and login requests are kept for another day, and visits of the portal longer. */
 export async function sweep(db: Pool, now: Date): Promise<void> {
   const before = (ms: number) => new Date(now.getTime() - ms - dayMs)
   await db.query('delete from vault.sessions where created_at < $1', [before(lifetimeMs)])
@@ -197,6 +197,7 @@ export async function sweep(db: Pool, now: Date): Promise<void> {
   // A link whose mail is in the mailbox leads the erasure of its person to that mail.
   await db.query('delete from vault.customer_links where expires_at < $1 and mail_id is null', [before(0)])
   await db.query('delete from vault.customer_sessions where created_at < $1', [before(visitsKeptMs)])
+  await db.query('delete from vault.portal_viewings where created_at < $1', [before(0)])
   await db.query('delete from vault.attempts where full_again_at < $1', [now])
   // What sessions keep to end at a provider, too.
   await db.query(`delete from vault.secrets where name like 'provider-session.%' and created_at < $1`, [

@@ -62,6 +62,7 @@ export const excludedTables: Readonly<Record<string, string>> = {
   'vault.customer_links': 'a link is good for fifteen minutes; people ask for another one',
   'vault.customer_sessions':
     'as with sessions: people sign in again, and their earlier visits are not known then',
+  'vault.portal_viewings': 'lasts minutes and belongs to a session',
   'vault.known_devices': 'a browser is known again after the next sign-in',
   'vault.login_requests': 'lasts minutes; the program asks again',
   'vault.attempts': 'every allowance begins anew',

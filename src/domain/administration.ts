@@ -25,5 +25,7 @@ export const isAdministration = (category: Category, events: readonly DomainEven
   administered.has(category) ||
   events.some(
     ({ type, data }) =>
-      type === 'TestMailRequested' || (type === 'Looked' && 'action' in data && data.action !== 'viewed'),
+      type === 'TestMailRequested' ||
+      type === 'PortalViewed' ||
+      (type === 'Looked' && 'action' in data && data.action !== 'viewed'),
   )

@@ -9,7 +9,7 @@ import { notFound } from '../http/problem.ts'
 import type { Ports } from '../ports.ts'
 import { visitOf } from './visit.ts'
 
-const style = ['portal.css', 'usage.css']
+const style = ['portal.css', 'usage.css', 'viewing/viewing.css']
   .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
   .join('\n')
 const icon = readIcon()
@@ -30,7 +30,10 @@ export const logoPath = ({ tenantId, logo }: OpenPortal): string | null =>
 /** Addresses name the version of what they lead to, so browsers may keep it. */
 const kept = { 'cache-control': 'public, max-age=31536000, immutable' }
 
-const asset = { config: { query: z.object({ v: z.string() }) }, schema: { hide: true } }
+const asset = {
+  config: { query: z.object({ v: z.string() }), inAnyViewing: true },
+  schema: { hide: true },
+} as const
 
 /** Serves the style sheets and the logos, all from this server. */
 export function serveAssets(app: FastifyInstance, ports: Ports<'db'>): void {

@@ -3,16 +3,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
  * The cookies of one portal: `session` of a signed-in person, `browser` of the browser that a link is bound to, the
- * language that a person chose, and what a visitor scanned before they signed in.
+ * language that a person chose, what a visitor scanned before they signed in, and `viewing` of a member who sees the portal as a customer does.
  */
-type CookieName = 'session' | 'browser' | 'language' | 'scanned'
+type CookieName = 'session' | 'browser' | 'language' | 'scanned' | 'viewing'
 
-/** How long the browser keeps each (seconds); a session's ends with the browser. */
+/** How long the browser keeps each (seconds); those of a session and a viewing end with the browser. */
 const keptFor: Record<CookieName, number | undefined> = {
   session: undefined,
   browser: 86_400,
   language: 31_536_000,
   scanned: 3600,
+  viewing: undefined,
 }
 
 /** Reads and writes the cookies of a tenant's portal, which browsers send to that portal alone. */
@@ -41,8 +42,8 @@ export function cookiesOf(isHttps: boolean): Cookies {
   }
 }
 
-/** Whom a form was shown to: a signed-in person, or the browser of a visitor. */
-type FormOwner = { tenantId: string; kind: 'session' | 'browser'; secret: string }
+/** Whom a form was shown to: a signed-in person, the browser of a visitor, or a member in a viewing. */
+export type FormOwner = { tenantId: string; kind: 'session' | 'browser' | 'viewing'; secret: string }
 
 /** Makes and checks the token in each form, which another site cannot know. */
 export type FormTokens = {

@@ -6,10 +6,11 @@ import {
   type PortalLanguage,
   type PortalTextKey,
   portalLanguages,
-  sayIn,
 } from '../domain/portal/texts.ts'
 import { type Content, documentOf, type Html, html } from '../html.ts'
 import { brandPath, iconPath, logoPath, stylePath } from './assets.ts'
+import { tokenField } from './form.ts'
+import { viewingBanner } from './viewing/view.ts'
 import type { Visit } from './visit.ts'
 
 /** What stands above a page once after something was done: one of the portal's own texts. */
@@ -25,23 +26,17 @@ export function showPage(reply: FastifyReply, visit: Visit, page: Page, status =
     .send(documentOf(frame(visit, page, reply.request.url)))
 }
 
-/** The page for a portal that does not exist, the same for every reason. */
-export function showNoPortal(
-  reply: FastifyReply,
-  title: PortalTextKey,
-  text: PortalTextKey,
-  status: number,
-): FastifyReply {
-  const say = sayIn('en', {})
+/** A page that says one thing, outside a portal: the same for every portal that does not exist, whatever the reason. */
+export function showPlain(reply: FastifyReply, title: string, text: string, status: number): FastifyReply {
   return reply
     .code(status)
     .type('text/html; charset=utf-8')
     .send(
       documentOf(
         html`<html lang="en">
-          ${head(say(title), [])}
+          ${head(title, [])}
           <body>
-            <main class="page">${message(say(title), say(text))}</main>
+            <main class="page">${message(title, text)}</main>
           </body>
         </html>`,
       ),
@@ -58,12 +53,13 @@ const head = (title: string, styles: readonly string[], icon = iconPath): Html =
 </head>`
 
 function frame(visit: Visit, { title, content, notice }: Page, url: string): Html {
-  const { portal, home, language, say, customer, token } = visit
+  const { portal, home, language, say, customer, viewing } = visit
   const { supportEmail } = portal.settings
   const logo = logoPath(portal)
   return html`<html lang=${language}>
     ${head(`${title} · ${portal.name}`, [brandPath(portal)], logo ?? iconPath)}
     <body>
+      ${typeof viewing === 'object' && viewingBanner(visit, viewing)}
       <header class="top">
         <a class="brand" href=${home}>
           ${logo !== null && html`<img src=${logo} alt="" />`}
@@ -71,8 +67,9 @@ function frame(visit: Visit, { title, content, notice }: Page, url: string): Htm
         </a>
         ${
           customer &&
+          viewing === undefined &&
           html`<form method="post" action=${`${home}/sign-out`}>
-            <input type="hidden" name="_csrf" value=${token} />
+            ${tokenField(visit)}
             <button class="quiet">${say('signOut')}</button>
           </form>`
         }
@@ -116,9 +113,6 @@ export const message = (title: string, text: string, more?: Content): Html => ht
   <p class="lead">${text}</p>
   ${more}
 </section>`
-
-export const tokenField = ({ token }: Visit): Html =>
-  html`<input type="hidden" name="_csrf" value=${token} />`
 
 /** An amount in minor units. A currency that is not a code of three letters is written unchanged. */
 export function amountIn(language: PortalLanguage, amount: number, currency: string): string {

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyError, FastifyInstance } from 'fastify'
-import type { PortalTextKey } from '../domain/portal/texts.ts'
+import { type PortalTextKey, sayIn } from '../domain/portal/texts.ts'
 import { problemOf } from '../http/errors.ts'
 import { readForms } from '../http/pages/read-forms.ts'
 import { guardPages, refuseForeignForms } from '../http/pages/security.ts'
@@ -15,8 +15,9 @@ import { keyActions } from './licenses/key-route.ts'
 import { relayRoutes } from './licenses/relays-route.ts'
 import { licensePages } from './licenses/route.ts'
 import { organizationRoutes } from './organizations/route.ts'
-import { message, showNoPortal, showPage } from './page.ts'
+import { message, showPage, showPlain } from './page.ts'
 import { signInRoutes } from './sign-in/route.ts'
+import { guardViewings, viewingRoutes } from './viewing/route.ts'
 import { receiveVisits } from './visit.ts'
 
 type PortalOptions = Pick<PortalContext, 'ports' | 'baseUrl'> & { cookieKey: KeyObject }
@@ -34,6 +35,7 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
       const tokens = formTokens(cookieKey)
       refuseForeignForms(pages)
       receiveVisits(pages, { ports, cookies, tokens })
+      guardViewings(pages, { ports, cookies })
       answerFailures(pages)
       const context: PortalContext = {
         ports,
@@ -43,6 +45,7 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
       }
       serveAssets(pages, ports)
       signInRoutes(pages, context)
+      viewingRoutes(pages, context)
       licensePages(pages, context)
       deviceActions(pages, context)
       keyActions(pages, context)
@@ -68,9 +71,9 @@ function answerFailures(app: FastifyInstance): void {
     const [title, text] = texts[status] ?? (['failedTitle', 'failed'] as const)
     reply.headers(headers)
     const visit = request.portalVisit
-    if (!visit) return showNoPortal(reply, title, text, status)
-    const content = message(visit.say(title), visit.say(text))
-    return showPage(reply, visit, { title: visit.say(title), content }, status)
+    const say = visit?.say ?? sayIn('en', {})
+    if (!visit) return showPlain(reply, say(title), say(text), status)
+    return showPage(reply, visit, { title: say(title), content: message(say(title), say(text)) }, status)
   })
   app.setNotFoundHandler(() => {
     throw notFound('page')

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findAddressOfPerson } from '../../projections/licenses/of-person.ts'
 import { findOpenPortal, type OpenPortal } from '../../projections/portal.ts'
 import { customerOf } from '../access/customer-sessions.ts'
+import { findViewing, type Viewing } from '../access/portal-viewings.ts'
 import type { Origin } from '../commands/origin.ts'
 import {
   acceptedLanguage,
@@ -13,10 +14,10 @@ import {
 import { isSlug } from '../domain/values.ts'
 import { notFound, Problem } from '../http/problem.ts'
 import type { Ports } from '../ports.ts'
-import type { Cookies, FormTokens } from './cookies.ts'
+import type { Cookies, FormOwner, FormTokens } from './cookies.ts'
 
-/** A signed-in person. `email` is null when no license has their address any more. */
-export type Customer = { subjectId: string; email: string | null; session: string }
+/** A person. `email` is null when no license has their address any more. */
+export type Customer = { subjectId: string; email: string | null }
 
 /** A request for a page of an open portal. */
 export type Visit = {
@@ -26,7 +27,12 @@ export type Visit = {
   home: string
   language: PortalLanguage
   say: Say
+  /** Whose portal it is: of the person who signed in, or of the one as whom a member sees it. */
   customer: Customer | undefined
+  /** The session of the person; undefined for a visitor and in a viewing. */
+  session: string | undefined
+  /** The viewing of a member; `over` until the browser has forgotten one that has ended. */
+  viewing: Viewing | 'over' | undefined
   /** The token for the page's forms; empty for a browser without a cookie. */
   token: string
 }
@@ -55,23 +61,22 @@ export function receiveVisits(app: FastifyInstance, { ports, cookies, tokens }: 
     const portal = isSlug(tenantId) ? await findOpenPortal(ports.db, tenantId) : undefined
     if (!portal) throw notFound('page')
     const language = chosenLanguage(request, reply, tenantId, cookies)
-    const customer = await customerIn(ports, request, tenantId, cookies)
-    const owner = ownerOf(request, tenantId, customer, cookies)
+    const who = await whoIs(ports, request, tenantId, cookies)
+    const owner = ownerOf(request, { tenantId, ...who }, cookies)
     request.portalVisit = {
       portal,
       tenantId,
       home: `/portal/${tenantId}`,
       language,
       say: sayIn(language, portal.settings.texts),
-      customer,
+      ...who,
       token: owner ? tokens.make(owner) : '',
     }
   })
   app.addHook('preHandler', async (request) => {
     // A form for a path that does not exist was not read.
     if (request.method !== 'POST' || request.is404) return
-    const { tenantId, customer } = visitOf(request)
-    const owner = ownerOf(request, tenantId, customer, cookies)
+    const owner = ownerOf(request, visitOf(request), cookies)
     const { _csrf } = (request.body ?? {}) as { _csrf?: unknown }
     if (!owner || !tokens.isValid(owner, _csrf)) throw new Problem(403, 'forbidden', 'The form has expired.')
   })
@@ -90,30 +95,51 @@ function chosenLanguage(
   return found
 }
 
-async function customerIn(
+/** In a browser with a viewing, a session of its own counts again only once the viewing has ended and is forgotten. */
+async function whoIs(
   ports: VisitOptions['ports'],
   request: FastifyRequest,
   tenantId: string,
   cookies: Cookies,
-): Promise<Customer | undefined> {
+): Promise<Pick<Visit, 'customer' | 'session' | 'viewing'>> {
+  const { db, now } = ports
+  const cookie = cookies.get(request, 'viewing')
+  if (cookie !== undefined) {
+    const viewing = await findViewing(db, tenantId, cookie, now())
+    const customer = viewing && (await customerWith(ports, tenantId, viewing.subjectId))
+    return { customer, session: undefined, viewing: viewing ?? 'over' }
+  }
   const session = cookies.get(request, 'session')
-  if (session === undefined || session.length !== 43) return undefined
-  const subjectId = await customerOf(ports.db, tenantId, session, ports.now())
-  if (subjectId === undefined) return undefined
-  const sealed = await findAddressOfPerson(ports.db, tenantId, subjectId)
-  const [person] = sealed ? await ports.subjects.openPeople(tenantId, [sealed]) : []
-  return { subjectId, email: person?.email ?? null, session }
+  const subjectId = session?.length === 43 ? await customerOf(db, tenantId, session, now()) : undefined
+  if (subjectId === undefined) return { customer: undefined, session: undefined, viewing: undefined }
+  return { customer: await customerWith(ports, tenantId, subjectId), session, viewing: undefined }
+}
+
+async function customerWith(
+  { db, subjects }: VisitOptions['ports'],
+  tenantId: string,
+  subjectId: string,
+): Promise<Customer> {
+  const sealed = await findAddressOfPerson(db, tenantId, subjectId)
+  const [person] = sealed ? await subjects.openPeople(tenantId, [sealed]) : []
+  return { subjectId, email: person?.email ?? null }
 }
 
 function ownerOf(
   request: FastifyRequest,
-  tenantId: string,
-  customer: Customer | undefined,
+  { tenantId, session }: Pick<Visit, 'tenantId' | 'session'>,
   cookies: Cookies,
-): { tenantId: string; kind: 'session' | 'browser'; secret: string } | undefined {
-  if (customer) return { tenantId, kind: 'session', secret: customer.session }
-  const browser = cookies.get(request, 'browser')
-  return browser === undefined ? undefined : { tenantId, kind: 'browser', secret: browser }
+): FormOwner | undefined {
+  const secrets = {
+    viewing: cookies.get(request, 'viewing'),
+    session,
+    browser: cookies.get(request, 'browser'),
+  }
+  for (const kind of ['viewing', 'session', 'browser'] as const) {
+    const secret = secrets[kind]
+    if (secret !== undefined) return { tenantId, kind, secret }
+  }
+  return undefined
 }
 
 /** @throws Problem 404 outside a portal */

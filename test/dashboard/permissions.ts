@@ -40,6 +40,7 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/customers/:id/people/remove': 'change_licenses',
   'POST /dashboard/customers/:id/people/role': 'change_licenses',
   'GET /dashboard/customers/:id/notes': 'member',
+  'POST /dashboard/customers/:id/portal': 'member',
   'POST /dashboard/customers/:id/notes': 'change_licenses',
   'POST /dashboard/customers/:id/notes/remove': 'change_licenses',
   'GET /dashboard/deliveries': 'member',

@@ -117,6 +117,7 @@ export const everyArgument: Record<string, object> = {
     dryRun: true,
   },
   remove_person: { customerId: 'cus_1', personId: 'per_1', dryRun: true },
+  remove_customer_note: { customerId: 'cus_1', noteId: 'nte_1', dryRun: true },
   read_usage: {
     productId: 'editor',
     from: '2026-01-01T00:00:00.000Z',

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { findMembers } from '../../projections/members.ts'
 import type { LoginRequest } from '../../src/access/login-requests.ts'
 import { recordAudit } from '../../src/commands/audit.ts'
+import { beginViewing } from '../../src/commands/customers/portal-viewing.ts'
 import { approveLogin, denyLogin } from '../../src/commands/logins.ts'
 import { sendTestMail } from '../../src/commands/mails.ts'
 import { addMember, changeRole, issueLink, removeMember } from '../../src/commands/members/members.ts'
@@ -25,6 +26,7 @@ export type MemberStep = {
     | 'sign in'
     | 'fail to sign in'
     | 'view page'
+    | 'view portal'
     | 'test mail'
     | 'dismiss onboarding'
     | 'sell elsewhere'
@@ -44,6 +46,7 @@ export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
     'sign in',
     'fail to sign in',
     'view page',
+    'view portal',
     'test mail',
     'dismiss onboarding',
     'sell elsewhere',
@@ -93,6 +96,16 @@ export function memberStepRunner({ ports, clock }: TestLedger, tenantId: string)
         const view = { action: 'viewed', target: { kind: 'licenses', id: null } } as const
         return recordAudit(ports, tenantId, view, origin)
       }
+      case 'view portal': {
+        const asked = {
+          tenantId,
+          memberId,
+          sessionHash: 'session',
+          customerId: newId('cus'),
+          subjectId: 'sub',
+        }
+        return beginViewing(ports, asked, origin)
+      }
       case 'test mail': {
         const product = await ports.findProduct(tenantId, 'editor')
         return product && sendTestMail(ports, product, memberId, origin, 'https://keys.acme.example')
@@ -123,6 +136,7 @@ export const everyMemberStep: readonly MemberStep[] = [
   { do: 'sign in' },
   { do: 'fail to sign in' },
   { do: 'view page' },
+  { do: 'view portal' },
   { do: 'view page' },
   { do: 'test mail' },
   { do: 'remove member' },

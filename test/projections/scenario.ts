@@ -251,6 +251,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'sign in':
       case 'fail to sign in':
       case 'view page':
+      case 'view portal':
       case 'test mail':
         return runMemberStep(step)
       case 'report':

@@ -21,8 +21,8 @@ const entryOut = z
     actor: z.string(),
     action: z.string().meta({
       description:
-        '`viewed`, `searched`, `exported`, `revealed` or `rebuilt`; for dangerous requests `asked`, `approved`, ' +
-        '`denied`, `withdrawn`, `executed` or `refused`; for the rule that another member has to approve, `required` or ' +
+        '`viewed`, `searched`, `exported`, `revealed` or `rebuilt`; `portal_viewed` for a member who saw the portal as a ' +
+        'customer does; for dangerous requests `asked`, `approved`, `denied`, `withdrawn`, `executed` or `refused`; for the rule that another member has to approve, `required` or ' +
         '`no_longer_required`; `signed_in`, `sign_in_failed`; of what is administered `created`, `changed`, `deleted`, ' +
         '`rotated`, `revoked`, `connected`, `disconnected` and others. More may be added',
       example: 'changed',

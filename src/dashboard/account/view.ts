@@ -1,3 +1,4 @@
+import { memberIn } from '../../access/member-sessions.ts'
 import type { ListedSession } from '../../access/sessions.ts'
 import type { SetUp, signInMethods } from '../../commands/members/set-up.ts'
 import { rightsOf } from '../../domain/members/roles.ts'
@@ -6,7 +7,6 @@ import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, field, heading, notice, section, table, tokenField } from '../frame/parts.ts'
 import type { Principal } from '../session/principal.ts'
-import { memberIn } from '../session/session.ts'
 import { passkeyForm, passwordSetUp } from '../sign-in/view.ts'
 
 type Account = {

@@ -7,6 +7,7 @@ export const actionWords: Readonly<Record<AuditedAction, string>> = {
   searched: 'searched:',
   exported: 'exported',
   revealed: 'revealed',
+  portal_viewed: 'viewed the portal as',
   rebuilt: 'rebuilt',
   erased: 'erased',
   asked: 'requested:',

@@ -3,7 +3,6 @@ import type { CustomerEntry } from '../../../projections/customers.ts'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicenses } from '../../../projections/licenses/queries.ts'
 import { listSales } from '../../../projections/sales/queries.ts'
-import { listVisits } from '../../access/customer-sessions.ts'
 import { openOverrides } from '../../commands/customers/overrides.ts'
 import { metersOfCustomers } from '../../commands/meters/owners.ts'
 import { may } from '../../domain/members/roles.ts'
@@ -21,6 +20,7 @@ import { mergesOf } from './merge-route.ts'
 import { shownNotes } from './notes-route.ts'
 import { customerView, type OneCustomer } from './one-view.ts'
 import { shownPeople } from './people-route.ts'
+import { portalUseOf } from './portal-route.ts'
 
 /** The page shows at most this many licenses of a customer, */
 const maxLicenses = 100
@@ -69,21 +69,21 @@ export function onePage(app: FastifyInstance, { ports, show }: PageContext): voi
 type Services = PageContext['ports']
 type Own = Pick<
   OneCustomer,
-  'licenses' | 'hidden' | 'merges' | 'overrides' | 'devices' | 'refusals' | 'mails' | 'visits'
+  'licenses' | 'hidden' | 'merges' | 'overrides' | 'devices' | 'refusals' | 'mails' | 'portal'
 >
 
 /** The licenses of a customer and what belongs to them; a query each, whatever the number of licenses. */
 async function ownOf(ports: Services, { customer, licenseIds }: CustomerEntry): Promise<Own> {
   const { db } = ports
-  const { tenantId, customerId, subjectId, formerSubjects = [] } = customer
+  const { tenantId, customerId } = customer
   await ports.refusals.flush()
-  const [found, [overrides = []], devices, refusals, mails, visits, merges] = await Promise.all([
+  const [found, [overrides = []], devices, refusals, mails, portal, merges] = await Promise.all([
     findLicenses(db, tenantId, licenseIds.slice(0, maxLicenses)),
     openOverrides(ports, tenantId, [customer.overrides]),
     shownDevices(ports, tenantId, { customerId }, newest),
     listRefusals(db, tenantId, { customerId }, newest),
     listDeliveries(db, tenantId, { customerId, channel: 'mail' }, newest),
-    listVisits(db, tenantId, [subjectId, ...formerSubjects], newest.limit),
+    portalUseOf(ports, customer, newest.limit),
     mergesOf(ports, customer),
   ])
   const licenses = await shownLicenses(ports, tenantId, found)
@@ -94,7 +94,7 @@ async function ownOf(ports: Services, { customer, licenseIds }: CustomerEntry): 
     devices: { items: devices.devices, more: devices.next !== undefined },
     refusals: { items: refusals.items, more: refusals.next !== undefined },
     mails: { items: mails.items, more: mails.next !== undefined },
-    visits,
+    portal,
     merges,
   }
 }

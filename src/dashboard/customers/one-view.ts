@@ -1,5 +1,4 @@
 import type { CustomerEntry } from '../../../projections/customers.ts'
-import type { PortalVisit } from '../../access/customer-sessions.ts'
 import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import { givesSeats } from '../../domain/licenses/status.ts'
@@ -11,7 +10,7 @@ import type { Refusal } from '../../usage/read-refusals.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { deliveriesTable } from '../deliveries/view.ts'
 import { devicesTable, type ShownDevice } from '../devices/view.ts'
-import { ago, dayOf, moment } from '../frame/moments.ts'
+import { dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, facts, heading, section, sentenceList, table } from '../frame/parts.ts'
 import { entitlementTags, licenseTable, type ShownLicense } from '../licenses/view.ts'
@@ -24,6 +23,7 @@ import { seatUsePart } from '../seat-use/view.ts'
 import { type Merges, mergedFacts, mergePart } from './merge-view.ts'
 import { newestNotes, type ShownNotes } from './notes-view.ts'
 import { peoplePart, type ShownPeople } from './people-view.ts'
+import { type PortalUse, portalPart } from './portal-part.ts'
 
 /** The newest ones, and whether there are others. */
 type Newest<Shown> = { items: readonly Shown[]; more: boolean }
@@ -39,7 +39,7 @@ export type OneCustomer = CustomerEntry & {
   devices: Newest<ShownDevice>
   refusals: Newest<Refusal>
   mails: Newest<KnownDelivery>
-  visits: readonly PortalVisit[]
+  portal: PortalUse
   seatUse: ShownSeatUse | undefined
   meteredUse: ShownMeters
   /** Those of the licenses and of the person. */
@@ -164,7 +164,7 @@ function belongings(view: View, one: OneCustomer): Html {
     all: [`/dashboard/deliveries?${all}&channel=mail`, 'Show all emails'],
     lead: 'Emails about the licenses and their delivery, newest first.',
   })}
-  ${visitsPart(view, one.visits)}
+  ${portalPart(view, one.portal)}
   ${seatUsePart(own, one.seatUse)} ${meteredUsePart(own, one.meteredUse, { customer })}`
 }
 
@@ -180,27 +180,6 @@ function newestPart<Shown>(title: string, { items, more }: Newest<Shown>, part: 
   if (items.length === 0) return section(title, html`<p class="lead">${part.none}</p>`)
   return html`${section(title, html`<div class="sheeted">${part.shown(items)}</div>`, part.lead)}
   ${more && html`<p class="after">${linkTo(...part.all)}</p>`}`
-}
-
-/** When the person signed in to the portal. */
-function visitsPart(view: View, visits: readonly PortalVisit[]): Html {
-  if (visits.length === 0)
-    return section('Portal visits', html`<p class="lead">No visits in the last 90 days.</p>`)
-  return section(
-    'Portal visits',
-    html`<div class="sheeted">
-      ${table({
-        caption: 'Portal visits',
-        columns: [{ label: 'Signed in' }, { label: 'Last seen' }, { label: 'Signed out', wide: true }],
-        rows: visits.map(({ createdAt, lastSeenAt, endedAt }): Content[] => [
-          moment(createdAt),
-          ago(lastSeenAt, view.now),
-          endedAt === null ? 'no' : moment(endedAt),
-        ]),
-      })}
-    </div>`,
-    'The last sign-ins of this person to the portal, kept for 90 days.',
-  )
 }
 
 function overridesView(overrides: readonly ExplainedOverride[]): Html {

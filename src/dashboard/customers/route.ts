@@ -18,6 +18,7 @@ import { onePage } from './one-route.ts'
 import { overridePages } from './overrides-route.ts'
 import { organizationForms, peoplePages } from './people-route.ts'
 import { customerForms } from './person-route.ts'
+import { customerPortalPage } from './portal-route.ts'
 import { customersView } from './view.ts'
 
 const pageSize = 50
@@ -40,6 +41,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
   notePages(app, context)
   peoplePages(app, context)
   organizationForms(app, context)
+  customerPortalPage(app, context)
   customerMeterPages(app, context)
 }
 

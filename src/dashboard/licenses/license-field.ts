@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { isId } from '../../credentials/id.ts'
 import { isOwnKey } from '../../credentials/license-key.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { hasToBeUnlinked } from '../../domain/licenses/link.ts'
 import { type Html, html } from '../../html.ts'
 import type { Ports } from '../../ports.ts'
 import { search } from '../../search/search.ts'
@@ -22,14 +23,14 @@ export const licenseField = (form: FilledForm): Html =>
     label: 'License',
     hint: html`Key or its ending, email address or name, at least three characters of them, order number, or ID <code>lic_…</code>`,
     maxlength: maxLicenseText,
-    legend: 'Licenses without a customer that match',
+    legend: 'Licenses that match and can be linked',
   })
 
 type Chosen = { licenseId: string; filled: FilledForm } | { unclear: FilledForm }
 
 /**
  * The license that a member has named in a {@link licenseField}; `unclear` is the form to show when it is not exactly one. Of several,
- * those are offered that no customer has.
+ * those are offered that can be linked.
  */
 export async function chosenLicense(
   ports: Parameters<typeof search>[0] & Ports<'execute' | 'newId'>,
@@ -44,7 +45,7 @@ export async function chosenLicense(
   const [one, ...others] = licenses
   if (one && others.length === 0 && !found.more)
     return { licenseId: one.licenseId, filled: withPicked(filled, name, one.licenseId) }
-  const free = licenses.filter(({ customerId }) => customerId === null)
+  const free = licenses.filter((license) => !hasToBeUnlinked(license))
   const problem = notOneLicense({ found: licenses.length, free: free.length, more: found.more })
   // A license key is never shown again.
   const shown = isOwnKey(text) ? withPicked(filled, name, '') : filled
@@ -58,7 +59,7 @@ function notOneLicense({ found, free, more }: { found: number; free: number; mor
       ? 'Several licenses match, and not all are shown. Choose one, or type more.'
       : 'Several licenses match. Choose one.'
   if (more) return 'Too many licenses match. Type more.'
-  if (found > 0) return 'All licenses that match belong to customers. Unlink one there first.'
+  if (found > 0) return 'All licenses that match were linked to customers. Unlink one there first.'
   return 'No license matches. Enter a key, or three or more characters of a name or an email address.'
 }
 
@@ -71,8 +72,13 @@ async function choicesOf(
     tenantId,
     licenses.map(({ holder }) => holder),
   )
-  return licenses.map(({ licenseId, displayKey, productId }, at) => ({
+  return licenses.map(({ licenseId, displayKey, productId, customerId }, at) => ({
     id: licenseId,
-    words: [displayKey, productId, people[at]?.email ?? 'no email address'].join(', '),
+    words: [
+      displayKey,
+      productId,
+      people[at]?.email ?? 'no email address',
+      ...(customerId === null ? [] : ['with a customer by its address']),
+    ].join(', '),
   }))
 }

@@ -1,4 +1,5 @@
 import type { PresentMember } from '../../../projections/members.ts'
+import { memberIn } from '../../access/member-sessions.ts'
 import type { ListedSession } from '../../access/sessions.ts'
 import type { signInMethods } from '../../commands/members/set-up.ts'
 import { may, Role, rightsOf } from '../../domain/members/roles.ts'
@@ -17,7 +18,6 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
-import { memberIn } from '../session/session.ts'
 
 type Members = {
   rows: readonly { member: PresentMember; email: string | null; link: { expiresAt: string } | undefined }[]

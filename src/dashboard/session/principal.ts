@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findMembers, type KnownMember } from '../../../projections/members.ts'
-import { findSignInProvider } from '../../../projections/sign-in-providers.ts'
+import { memberOfSession } from '../../access/member-sessions.ts'
 import { touchSession } from '../../access/sessions.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import type { LoginDecider } from '../../commands/logins.ts'
@@ -15,7 +14,7 @@ import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { leadingTo } from './redirect-with.ts'
-import { type SessionMember, sessionHashOf } from './session.ts'
+import { sessionHashOf } from './session.ts'
 
 /** The signed-in member, read anew for each request: a removed role has no effect on the next one. */
 export type Principal = {
@@ -140,9 +139,8 @@ async function signedIn(
 ): Promise<Principal | undefined> {
   const member = request.session?.member
   if (!member) return undefined
-  const [known] = await findMembers(ports.db, [member.memberId])
-  if (known?.member.tenantId !== member.tenantId) return undefined
-  if (!(await isAllowed(ports, member, known))) return undefined
+  const known = await memberOfSession(ports.db, member)
+  if (!known) return undefined
   const { memberId, tenantId, role } = known.member
   const { tenantName, tenantStatus, plan } = known
   return {
@@ -157,24 +155,6 @@ async function signedIn(
     authenticatedAt: member.authenticatedAt,
   }
 }
-
-/**
- * Whether the way that the session began is still a way to sign in: its provider is there, and the rule of the workspace allows
- * it.
- */
-async function isAllowed(
-  ports: Ports<'db'>,
-  { tenantId, begun, provider }: SessionMember,
-  known: KnownMember,
-): Promise<boolean> {
-  if (provider === undefined) return begun === 'link' || maySignInHere(known)
-  const found = await findSignInProvider(ports.db, tenantId, provider.providerId)
-  return found?.createdAt === provider.addedAt
-}
-
-/** Whether a member may sign in with a password or a passkey; owners always may. */
-export const maySignInHere = ({ member, providersOnly }: KnownMember): boolean =>
-  !providersOnly || member.role === 'owner'
 
 /** Whether the member has proved who they are a short time ago. */
 export function isFresh(

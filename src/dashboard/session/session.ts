@@ -5,37 +5,13 @@ import fastifySession from '@fastify/session'
 import type { FastifyInstance, FastifyReply, FastifyRequest, Session } from 'fastify'
 import type { Pool } from 'pg'
 import { z } from 'zod'
+import { SessionMember } from '../../access/member-sessions.ts'
 import { endSession, findSession, saveSession } from '../../access/sessions.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import type { Ports } from '../../ports.ts'
 
 const FlashMessage = z.object({ kind: z.enum(['done', 'wrong']), text: z.string() })
 export type FlashMessage = z.infer<typeof FlashMessage>
-
-/** The provider that a session began at; a logout token of the provider names it by these. */
-const AtProvider = z.object({
-  providerId: z.string(),
-  /** When the provider was added: another one with its id is not meant. */
-  addedAt: z.string(),
-  identity: z.string(),
-  sidHash: z.string().optional(),
-})
-
-/** The signed-in member of a session. */
-const SessionMember = z.object({
-  memberId: z.string(),
-  tenantId: z.string(),
-  /** When the member last proved who they are. */
-  authenticatedAt: z.string(),
-  /** The period of the code that the member signed in with; undefined once it was used for a proof, too. */
-  codeStep: z.int().optional(),
-  /** Present where the session began with a one-time link. */
-  begun: z.literal('link').optional(),
-  provider: AtProvider.optional(),
-  address: z.string(),
-  userAgent: z.string().nullable(),
-})
-export type SessionMember = z.infer<typeof SessionMember>
 
 /** The stored data of a session. It contains no credential. */
 const StoredSession = z.object({
@@ -46,10 +22,6 @@ const StoredSession = z.object({
   login: z.string().optional(),
 })
 type StoredSession = z.infer<typeof StoredSession>
-
-/** The signed-in member in a session's stored data. */
-export const memberIn = (data: unknown): SessionMember | undefined =>
-  StoredSession.safeParse(data).data?.member
 
 declare module 'fastify' {
   interface Session {

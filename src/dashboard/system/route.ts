@@ -6,6 +6,7 @@ import { findLastRebuild, rebuildPosition } from '../../../projections/runner/re
 import { projectionStatus } from '../../../projections/runner/status.ts'
 import { listSigningKeys } from '../../../projections/signing.ts'
 import { listTokens } from '../../../projections/tokens/list.ts'
+import { memberIn } from '../../access/member-sessions.ts'
 import { listSignIns } from '../../access/sessions.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { may } from '../../domain/members/roles.ts'
@@ -19,7 +20,6 @@ import { readAttention } from '../frame/navigation.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { type Principal, principalOf } from '../session/principal.ts'
-import { memberIn } from '../session/session.ts'
 import {
   type NamedLimit,
   type ReadModelsShown,

@@ -52,7 +52,7 @@ const signIn = z.strictObject({
 })
 
 /**
- * Everything an `audit-<tenant>.<id>` stream may hold: one view, one sign-in or one test mail. Only older logs hold `RebuildStarted`, from
+ * Everything an `audit-<tenant>.<id>` stream may hold: one view, one sign-in, one test mail or one viewing of the portal. Only older logs hold `RebuildStarted`, from
  * when owners could start rebuilds. A recorded shape is never edited: add a new type.
  */
 export const AuditEvent = z.discriminatedUnion('type', [
@@ -86,6 +86,17 @@ export const AuditEvent = z.discriminatedUnion('type', [
       tenantId: Slug,
       productId: Slug,
       memberId: z.string().min(1),
+      at: Moment,
+    }),
+  }),
+  /** Recorded before the member, who is the actor, sees the portal as the customer does. */
+  z.object({
+    type: z.literal('PortalViewed'),
+    data: z.strictObject({
+      auditId: z.string().min(1),
+      tenantId: Slug,
+      customerId: z.string().min(1),
+      endsAt: Moment,
       at: Moment,
     }),
   }),

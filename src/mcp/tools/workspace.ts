@@ -136,6 +136,15 @@ export const workspaceTools = [
     names: { customerId: 'id' },
   }),
   tool({
+    name: 'remove_customer_note',
+    operation: 'removeCustomerNote',
+    title: 'Remove a note about a customer',
+    description: 'Removes a note about a customer for good. Read its id with list_customer_notes.',
+    effect: 'destroys',
+    input: { customerId, noteId: z.string().describe('The id of the note') },
+    names: { customerId: 'id' },
+  }),
+  tool({
     name: 'read_usage',
     operation: 'readUsage',
     title: 'Count activations and validates',

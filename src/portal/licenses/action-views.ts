@@ -1,5 +1,6 @@
 import { type Html, html } from '../../html.ts'
-import { maskedAddress, tokenField } from '../page.ts'
+import { formOf } from '../form.ts'
+import { maskedAddress } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { freesWords } from './license-view.ts'
 import type { LicenseDetails, ShownDevice, ShownLicense } from './shown.ts'
@@ -14,11 +15,11 @@ export function freeView(visit: Visit, { license, frees }: LicenseDetails, devic
     <h1>${say('freeTitle', { name: device.name })}</h1>
     <p class="lead">${say('freeLead')}</p>
     <p>${freesWords(visit, frees)}</p>
-    <form class="actions" method="post" action=${`${path}/devices/${device.instanceId}/free`}>
-      ${tokenField(visit)}
-      ${frees.left > 0 && html`<button>${say('freeButton')}</button>`}
-      <a class="button second" href=${path}>${say('cancel')}</a>
-    </form>
+    ${formOf(visit, {
+      action: `${path}/devices/${device.instanceId}/free`,
+      button: frees.left > 0 ? say('freeButton') : null,
+      back: path,
+    })}
   </section>`
 }
 
@@ -37,9 +38,15 @@ export function nameView(
   return html`<section class="narrow">
     <h1>${say('renameTitle')}</h1>
     <p class="lead">${say('deviceNameApp', { name: device.reportedName })}</p>
-    <form class="sheet" method="post" action=${`${path}/devices/${device.instanceId}/name`}>
-      ${tokenField(visit)}
-      <div class="field">
+    ${formOf(
+      visit,
+      {
+        action: `${path}/devices/${device.instanceId}/name`,
+        isSheet: true,
+        button: say('save'),
+        back: path,
+      },
+      html`<div class="field">
         <label for="name">${say('renameLabel')}</label>
         <p class="soft" id="name-hint">${say('renameHint')}</p>
         <input
@@ -53,12 +60,8 @@ export function nameView(
           aria-invalid=${typed.wrong ? 'true' : undefined}
         />
         ${typed.wrong && html`<p class="error" id="name-error">${say('renameWrong')}</p>`}
-      </div>
-      <div class="actions">
-        <button>${say('save')}</button>
-        <a class="button second" href=${path}>${say('cancel')}</a>
-      </div>
-    </form>
+      </div>`,
+    )}
   </section>`
 }
 
@@ -70,11 +73,10 @@ export function replaceView(visit: Visit, license: ShownLicense): Html {
     <h1>${say('replaceTitle')}</h1>
     <p class="lead">${say('replaceWords', { email: maskedAddress(customer?.email ?? '') })}</p>
     <p><code>${license.displayKey}</code></p>
-    <form class="actions" method="post" action=${`${path}/replace-key`}>
-      ${tokenField(visit)}
-      <input type="hidden" name="replaces" value=${license.displayKey} />
-      <button>${say('replaceButton')}</button>
-      <a class="button second" href=${path}>${say('cancel')}</a>
-    </form>
+    ${formOf(
+      visit,
+      { action: `${path}/replace-key`, button: say('replaceButton'), back: path },
+      html`<input type="hidden" name="replaces" value=${license.displayKey} />`,
+    )}
   </section>`
 }

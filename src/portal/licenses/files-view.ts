@@ -2,7 +2,7 @@ import type { MadeFile } from '../../commands/devices/files.ts'
 import { dayIn, type PortalTextKey } from '../../domain/portal/texts.ts'
 import { type Html, html } from '../../html.ts'
 import { qrCode } from '../../qr-code.ts'
-import { tokenField } from '../page.ts'
+import { formOf } from '../form.ts'
 import type { Visit } from '../visit.ts'
 
 /** Takes the text that the app made on a machine without a network. */
@@ -40,9 +40,10 @@ export function carriedForm(
   return html`<section class="narrow">
     <h1>${title}</h1>
     <p class="lead">${lead}</p>
-    <form class="sheet" method="post" action=${`${path}/${action}`}>
-      ${tokenField(visit)}
-      <div class="field">
+    ${formOf(
+      visit,
+      { action: `${path}/${action}`, isSheet: true, button: say('fileButton'), back: path },
+      html`<div class="field">
         <label for="request">${label}</label>
         <p class="soft" id="request-hint">${hint}</p>
         <textarea
@@ -57,12 +58,8 @@ export function carriedForm(
         >
 ${text}</textarea>
         ${problem && html`<p class="error" id="request-error">${say(problem)}</p>`}
-      </div>
-      <div class="actions">
-        <button>${say('fileButton')}</button>
-        <a class="button second" href=${path}>${say('cancel')}</a>
-      </div>
-    </form>
+      </div>`,
+    )}
   </section>`
 }
 

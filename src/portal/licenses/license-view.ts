@@ -1,7 +1,8 @@
 import { dayIn, momentIn } from '../../domain/portal/texts.ts'
 import { type EntitlementValues, valueNamed } from '../../domain/products/entitlement-values.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { amountIn, maskedAddress, maskedOrder, tokenField } from '../page.ts'
+import { formOf } from '../form.ts'
+import { amountIn, maskedAddress, maskedOrder } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { metersPart } from './meters-view.ts'
 import { relaysPart } from './relays-view.ts'
@@ -129,11 +130,11 @@ function keyActions(visit: Visit, { license, maySendKey, mayReplaceKey }: Licens
     <div class="sheet">
       ${
         maySendKey &&
-        html`<form class="stack" method="post" action=${`${path}/send-key`}>
-          ${tokenField(visit)}
-          <p>${say('sendKeyLead', { email })}</p>
-          <div class="actions"><button class="second">${say('sendKey')}</button></div>
-        </form>`
+        formOf(
+          visit,
+          { action: `${path}/send-key`, button: say('sendKey'), buttonLook: 'second' },
+          html`<p>${say('sendKeyLead', { email })}</p>`,
+        )
       }
       ${
         mayReplaceKey &&

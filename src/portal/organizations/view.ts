@@ -3,7 +3,7 @@ import type { OrganizationRole } from '../../domain/organizations/events.ts'
 import { maxPersonName } from '../../domain/organizations/list.ts'
 import { dayIn } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { tokenField } from '../page.ts'
+import { formOf } from '../form.ts'
 import type { Visit } from '../visit.ts'
 import { plainNameOf, type ShownOrganization } from './organization.ts'
 
@@ -46,7 +46,8 @@ export function peopleView(
     <p class="actions">
       ${
         mayManage &&
-        html`<a class="button second" href=${`${path}/people.csv`} download>${say('peopleDownload')}</a>
+        html`<a class="button second" href=${`${path}/list`}>${say('inviteListLink')}</a>
+          <a class="button second" href=${`${path}/people.csv`} download>${say('peopleDownload')}</a>
           <a class="button second" href=${`${path}/acts`}>${say('organizationActsLink')}</a>`
       }
       <a class="button second" href=${`${path}/leave`}>${say('leaveLink')}</a>
@@ -84,35 +85,29 @@ function personRow(visit: Visit, organization: ShownOrganization, person: Opened
 
 function inviteForm(visit: Visit, path: string, typed: Typed): Html {
   const { say } = visit
+  const fields = html`<p>${say('inviteLead')}</p>
+    <div class="field">
+      <label for="email">${say('emailLabel')}</label>
+      <input
+        type="email"
+        id="email"
+        name="email"
+        value=${typed.email}
+        autocomplete="off"
+        required
+        maxlength="254"
+        aria-invalid=${typed.wrong ? 'true' : undefined}
+        aria-describedby=${typed.wrong ? 'email-error' : undefined}
+      />
+      ${typed.wrong && html`<p class="error" id="email-error">${say('emailWrong')}</p>`}
+    </div>
+    <div class="field">
+      <label for="name">${say('personNameLabel')}</label>
+      <input type="text" id="name" name="name" value=${typed.name} autocomplete="off" maxlength=${maxPersonName} />
+    </div>
+    ${roleField(visit, typed.role)}`
   return html`<h2>${say('inviteTitle')}</h2>
-    <form class="sheet" method="post" action=${`${path}/people`}>
-      ${tokenField(visit)}
-      <p>${say('inviteLead')}</p>
-      <div class="field">
-        <label for="email">${say('emailLabel')}</label>
-        <input
-          type="email"
-          id="email"
-          name="email"
-          value=${typed.email}
-          autocomplete="off"
-          required
-          maxlength="254"
-          aria-invalid=${typed.wrong ? 'true' : undefined}
-          aria-describedby=${typed.wrong ? 'email-error' : undefined}
-        />
-        ${typed.wrong && html`<p class="error" id="email-error">${say('emailWrong')}</p>`}
-      </div>
-      <div class="field">
-        <label for="name">${say('personNameLabel')}</label>
-        <input type="text" id="name" name="name" value=${typed.name} autocomplete="off" maxlength=${maxPersonName} />
-      </div>
-      ${roleField(visit, typed.role)}
-      <div class="actions">
-        <button>${say('inviteButton')}</button>
-        <a class="button second" href=${`${path}/list`}>${say('inviteListLink')}</a>
-      </div>
-    </form>`
+    ${formOf(visit, { action: `${path}/people`, isSheet: true, button: say('inviteButton') }, fields)}`
 }
 
 function roleField(visit: Visit, chosen: OrganizationRole): Html {
@@ -144,32 +139,26 @@ export function listView(
 ): Html {
   const { say } = visit
   const path = pathOf(visit, organization)
+  const field = html`<div class="field">
+    <label for="list">${say('inviteListLabel')}</label>
+    <textarea
+      id="list"
+      name="list"
+      rows="10"
+      spellcheck="false"
+      autocomplete="off"
+      required
+      placeholder="ada@example.com, Ada Lovelace, administrator"
+      aria-describedby=${problem ? 'list-error' : undefined}
+      aria-invalid=${problem ? 'true' : undefined}
+    >
+${text}</textarea>
+    ${problem && html`<p class="error" id="list-error">${problem}</p>`}
+  </div>`
   return html`<section class="narrow">
     <h1>${say('inviteListTitle')}</h1>
     <p class="lead">${say('inviteListLead')}</p>
-    <form class="sheet" method="post" action=${`${path}/list`}>
-      ${tokenField(visit)}
-      <div class="field">
-        <label for="list">${say('inviteListLabel')}</label>
-        <textarea
-          id="list"
-          name="list"
-          rows="10"
-          spellcheck="false"
-          autocomplete="off"
-          required
-          placeholder="ada@example.com, Ada Lovelace, administrator"
-          aria-describedby=${problem ? 'list-error' : undefined}
-          aria-invalid=${problem ? 'true' : undefined}
-        >
-${text}</textarea>
-        ${problem && html`<p class="error" id="list-error">${problem}</p>`}
-      </div>
-      <div class="actions">
-        <button>${say('inviteListButton')}</button>
-        <a class="button second" href=${path}>${say('cancel')}</a>
-      </div>
-    </form>
+    ${formOf(visit, { action: `${path}/list`, isSheet: true, button: say('inviteListButton'), back: path }, field)}
   </section>`
 }
 
@@ -178,19 +167,18 @@ export function personView(visit: Visit, organization: ShownOrganization, person
   const { say } = visit
   const list = pathOf(visit, organization)
   const path = `${list}/people/${person.personId}`
+  const invite = {
+    action: `${path}/invite`,
+    isSheet: true,
+    button: say('resendButton'),
+    buttonLook: 'second',
+  } as const
   return html`<section class="narrow">
     <p><a href=${list}>${say('organizationTitle')}</a></p>
     <h1>${personWords(visit, person)}</h1>
     ${person.name !== null && person.email !== null && html`<p class="lead">${person.email}</p>`}
-    <form class="sheet" method="post" action=${`${path}/role`}>
-      ${tokenField(visit)} ${roleField(visit, person.role)}
-      <div class="actions"><button>${say('roleButton')}</button></div>
-    </form>
-    <form class="sheet stack" method="post" action=${`${path}/invite`}>
-      ${tokenField(visit)}
-      <p>${say('resendLead')}</p>
-      <div class="actions"><button class="second">${say('resendButton')}</button></div>
-    </form>
+    ${formOf(visit, { action: `${path}/role`, isSheet: true, button: say('roleButton') }, roleField(visit, person.role))}
+    ${formOf(visit, invite, html`<p>${say('resendLead')}</p>`)}
     <p class="actions"><a class="button danger" href=${`${path}/remove`}>${say('removePersonLink')}</a></p>
   </section>`
 }
@@ -221,9 +209,5 @@ const asking = (
   html`<section class="narrow">
     <h1>${title}</h1>
     <p class="lead">${lead}</p>
-    <form class="actions" method="post" action=${`${path}/${action}`}>
-      ${tokenField(visit)}
-      <button>${button}</button>
-      <a class="button second" href=${path}>${visit.say('cancel')}</a>
-    </form>
+    ${formOf(visit, { action: `${path}/${action}`, button, back: path })}
   </section>`

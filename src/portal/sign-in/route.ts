@@ -20,8 +20,8 @@ export function signInRoutes(app: FastifyInstance, context: PortalContext): void
 
   app.post('/:tenantId/sign-out', page, async (request, reply) => {
     const { ports, cookies } = context
-    const { tenantId, home, customer } = visitOf(request)
-    if (customer) await endCustomerSession(ports.db, customer.session, ports.now())
+    const { tenantId, home, session } = visitOf(request)
+    if (session !== undefined) await endCustomerSession(ports.db, session, ports.now())
     cookies.clear(reply, tenantId, 'session')
     return reply.redirect(`${home}/sign-in`, 303)
   })
@@ -112,7 +112,7 @@ function linkRoutes(app: FastifyInstance, { ports, cookies }: PortalContext): vo
     const browser = cookies.get(request, 'browser') ?? ''
     const link = { secret, tenantId, browser, session }
     if (!(await signInWithLink(ports.db, link, ports.now()))) return useless(reply, visit, 'expired')
-    if (visit.customer) await endCustomerSession(ports.db, visit.customer.session, ports.now())
+    if (visit.session !== undefined) await endCustomerSession(ports.db, visit.session, ports.now())
     cookies.set(reply, tenantId, 'session', session)
     return reply.redirect(scanned.pathAfterSignIn(request, reply, visit), 303)
   })

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../html.ts'
-import { message, tokenField } from '../page.ts'
+import { formOf } from '../form.ts'
+import { message } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { linkMinutes } from './request-link.ts'
 
@@ -16,9 +17,10 @@ export function signInView(
     <h1>${say('signInTitle')}</h1>
     <p class="lead">${say('signInLead')}</p>
     ${typed.hasScanned && html`<p>${say('fileKept')}</p>`}
-    <form class="sheet" method="post" action=${`${home}/sign-in`}>
-      ${tokenField(visit)}
-      <div class="field">
+    ${formOf(
+      visit,
+      { action: `${home}/sign-in`, isSheet: true, button: say('signInButton') },
+      html`<div class="field">
         <label for="email">${say('emailLabel')}</label>
         <input
           type="email"
@@ -32,9 +34,8 @@ export function signInView(
           aria-describedby=${typed.wrong ? 'email-error' : undefined}
         />
         ${typed.wrong && html`<p class="error" id="email-error">${say('emailWrong')}</p>`}
-      </div>
-      <div class="actions"><button>${say('signInButton')}</button></div>
-    </form>
+      </div>`,
+    )}
   </section>`
 }
 
@@ -52,11 +53,11 @@ export function linkView(visit: Visit, secret: string): Html {
   return message(
     say('linkTitle'),
     say('linkLead'),
-    html`<form method="post" action=${`${home}/link`}>
-      ${tokenField(visit)}
-      <input type="hidden" name="token" value=${secret} />
-      <button>${say('linkButton')}</button>
-    </form>`,
+    formOf(
+      visit,
+      { action: `${home}/link`, button: say('linkButton') },
+      html`<input type="hidden" name="token" value=${secret} />`,
+    ),
   )
 }
 
