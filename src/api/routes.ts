@@ -47,6 +47,7 @@ import { webhookReplayRoutes } from './management/webhooks/replays.ts'
 import { webhookRoutes } from './management/webhooks/webhook.ts'
 import { workspaceRoutes } from './management/workspace.ts'
 import { paymentRoutes } from './payments/routes.ts'
+import { scimRoutes } from './scim/routes.ts'
 import { transparencyRoutes } from './transparency.ts'
 
 type Options = {
@@ -108,4 +109,5 @@ export function managementRoutes(
   auditRoutes(routes, ports, cursors)
   testPurchaseRoutes(routes, ports, runTestPurchase)
   transparencyRoutes(routes, ports)
+  scimRoutes(routes, given, baseUrl)
 }
