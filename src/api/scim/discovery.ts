@@ -150,7 +150,9 @@ const schemas = (base: string) =>
 
 /** What this interface supports, by RFC 7644, section 4. */
 export function discoveryRoutes(app: FastifyInstance, base: Base): void {
-  app.get('/ServiceProviderConfig', reading(), async (_request, reply) => answerWith(reply, 200, config(base)))
+  app.get('/ServiceProviderConfig', reading(), async (_request, reply) =>
+    answerWith(reply, 200, config(base)),
+  )
   collection(app, '/ResourceTypes', 'resource type', resourceTypes(base))
   collection(app, '/Schemas', 'schema', schemas(base))
 }

@@ -35,16 +35,19 @@ export function predicateOf<T>(filter: Filter, known: Attributes<T>, urn: string
       const all = part.filters.map((one) => of(one, prefix))
       return (resource) => all.every((fits) => fits(resource))
     }
-    if (part.op === '[]' && 'valFilter' in part)
-      return of(part.valFilter, `${nameIn(part.attrPath, urn)}.`)
+    if (part.op === '[]' && 'valFilter' in part) return of(part.valFilter, `${nameIn(part.attrPath, urn)}.`)
     if (part.op !== 'eq' || !('compValue' in part))
-      throw wrong('invalidFilter', `the operator ${part.op} is not supported; use eq, and join several with and`)
+      throw wrong(
+        'invalidFilter',
+        `the operator ${part.op} is not supported; use eq, and join several with and`,
+      )
     const name = `${prefix}${nameIn(part.attrPath, urn)}`
     const attribute = Object.hasOwn(known, name) ? known[name] : undefined
     if (!attribute)
       throw wrong('invalidFilter', `the filter cannot use ${name}; use ${Object.keys(known).join(', ')}`)
     const wanted = comparable(part.compValue, attribute.exact)
-    return (resource) => attribute.values(resource).some((value) => comparable(value, attribute.exact) === wanted)
+    return (resource) =>
+      attribute.values(resource).some((value) => comparable(value, attribute.exact) === wanted)
   }
   return of(filter, '')
 }

@@ -93,9 +93,7 @@ export function groupView(group: ScimGroup, users: ReadonlyMap<string, string>, 
     // Those who were removed from the workspace are users no longer.
     members: memberIds.flatMap((id) => {
       const display = users.get(id)
-      return display === undefined
-        ? []
-        : [{ value: id, display, $ref: `${base}/Users/${id}`, type: 'User' }]
+      return display === undefined ? [] : [{ value: id, display, $ref: `${base}/Users/${id}`, type: 'User' }]
     }),
     meta: {
       resourceType: 'Group',

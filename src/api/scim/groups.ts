@@ -62,23 +62,21 @@ export function groupRoutes(app: FastifyInstance, ports: VendorPorts, base: Base
     show(request, reply, await findGroup(ports, callerIn(request).tenantId, request.params.id)),
   )
 
-  const change = async (
+  const change = (
     request: FastifyRequest<One>,
-    reply: FastifyReply,
     wanted: (group: ScimGroup) => GroupDetails,
-  ): Promise<FastifyReply> => {
-    const { tenantId } = callerIn(request)
-    const changed = await changeGroup(ports, tenantId, request.params.id, wanted, originOf(request))
-    return show(request, reply, changed)
-  }
+  ): Promise<ScimGroup> =>
+    changeGroup(ports, callerIn(request).tenantId, request.params.id, wanted, originOf(request))
 
   app.put<One>('/Groups/:id', writing(OneQuery), async (request, reply) =>
-    change(request, reply, () => readGroup(request.body)),
+    show(request, reply, await change(request, () => readGroup(request.body))),
   )
 
-  app.patch<One>('/Groups/:id', writing(OneQuery), async (request, reply) =>
-    change(request, reply, (group) => patchGroup(group, request.body)),
-  )
+  // Without a body, since the group may have many members: Microsoft Entra and Okta both take that.
+  app.patch<One>('/Groups/:id', writing(OneQuery), async (request, reply) => {
+    await change(request, (group) => patchGroup(group, request.body))
+    return reply.code(204).send()
+  })
 
   app.delete<One>('/Groups/:id', writing(), async (request, reply) => {
     await removeGroup(ports, callerIn(request).tenantId, request.params.id, originOf(request))

@@ -8,9 +8,12 @@ import { userRoutes } from './users.ts'
 
 const path = '/scim/v2'
 
+/** What is entered at the directory. */
+export const scimBaseUrl = (baseUrl: string): string => `${baseUrl}${path}`
+
 /** SCIM 2.0 (RFC 7643 and 7644): a directory manages the members of the workspace whose token it has. */
 export function scimRoutes(app: FastifyInstance, ports: VendorPorts, baseUrl: string): void {
-  const base = `${baseUrl}${path}`
+  const base = scimBaseUrl(baseUrl)
   void app.register(
     async (scim) => {
       acceptJson(scim, scimMediaType)

@@ -1,6 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readScim } from '../../../projections/scim.ts'
-import { addUser, changeUser, type DirectoryUser, listUsers, requireUser } from '../../commands/members/directory.ts'
+import {
+  addUser,
+  changeUser,
+  type DirectoryUser,
+  listUsers,
+  requireUser,
+} from '../../commands/members/directory.ts'
 import { removeMember } from '../../commands/members/members.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
 import type { VendorPorts } from '../../http/ports.ts'

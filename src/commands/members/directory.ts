@@ -216,7 +216,14 @@ function requireUnique(
   if (taken) throw new Refusal('member_exists')
 }
 
-const profileOf = ({ userName, externalId, displayName, givenName, familyName, formatted }: Profile): Profile => ({
+const profileOf = ({
+  userName,
+  externalId,
+  displayName,
+  givenName,
+  familyName,
+  formatted,
+}: Profile): Profile => ({
   userName,
   externalId,
   displayName,

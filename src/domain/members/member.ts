@@ -88,13 +88,20 @@ export function decideMember(member: Member, command: MemberCommand): MemberEven
   }
 }
 
-function added({ type: _, directory, ...data }: Extract<MemberCommand, { type: 'AddMember' }>): MemberEvent[] {
+function added({
+  type: _,
+  directory,
+  ...data
+}: Extract<MemberCommand, { type: 'AddMember' }>): MemberEvent[] {
   const { at } = data
   const events: MemberEvent[] = [{ type: 'MemberAdded', data }]
   if (!directory) return events
   const { profile, access, roleless } = directory
   events.push({ type: 'MemberProvisioned', data: { profile, at } })
-  const reasons = new Set([...(roleless ? ['no_role' as const] : []), ...(access === 'granted' ? [] : [access])])
+  const reasons = new Set([
+    ...(roleless ? ['no_role' as const] : []),
+    ...(access === 'granted' ? [] : [access]),
+  ])
   for (const reason of reasons) events.push({ type: 'MemberDeactivated', data: { reason, at } })
   return events
 }
@@ -169,9 +176,7 @@ function evolveKnown(member: Known, event: Exclude<MemberEvent, { type: 'MemberA
 }
 
 /** The person without what belongs to one status. */
-function personIn(
-  member: Omit<Known, 'roleless'> & { roleless?: true | undefined },
-): Person {
+function personIn(member: Omit<Known, 'roleless'> & { roleless?: true | undefined }): Person {
   const { memberId, tenantId, role, subjectId, email, createdAt, directory, roleless } = member
   const person = { memberId, tenantId, role, subjectId, email, createdAt }
   return { ...person, ...(directory && { directory }), ...(roleless && { roleless }) }
