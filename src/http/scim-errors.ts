@@ -17,8 +17,11 @@ const typeOf: Partial<Record<string, ScimType>> = {
   validation_failed: 'invalidSyntax',
 } satisfies Partial<Record<RefusalCode | 'validation_failed', ScimType>>
 
+/** Where directories call. */
+export const scimPath = '/scim/v2'
+
 /** Whether a URL is one of the interface for directories, whose errors have the form of SCIM. */
-export const isScimPath = (url: string): boolean => url.startsWith('/scim/v2')
+export const isScimPath = (url: string): boolean => url.startsWith(scimPath)
 
 export const scimMediaType = 'application/scim+json'
 

@@ -129,7 +129,11 @@ function newTokenPages(app: FastifyInstance, { ports, show }: PageContext): void
     })
 
   app.get('/tokens/new', manage, async (request, reply) =>
-    form(reply, principalOf(request).role, { name: '', scopes: ['products:read', 'licenses:read'], lifetime: '90' }),
+    form(reply, principalOf(request).role, {
+      name: '',
+      scopes: ['products:read', 'licenses:read'],
+      lifetime: '90',
+    }),
   )
 
   app.post('/tokens', manageForm, async (request, reply) => {
