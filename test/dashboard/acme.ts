@@ -170,6 +170,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       'new-replay': '/dashboard/webhooks/replays/new',
       'checkout-key': '/dashboard/settings/checkout-key',
       'signing-keys': '/dashboard/settings/signing-keys',
+      directory: '/dashboard/settings/directory',
       'sign-in-providers': '/dashboard/settings/sign-in',
       'sign-in-provider': '/dashboard/settings/sign-in/login',
       account: '/dashboard/account',

@@ -118,7 +118,8 @@ function followed(
   const events: MemberEvent[] = []
   if (address && address.subjectId !== member.subjectId)
     events.push({ type: 'MemberAddressChanged', data: { ...address, at } })
-  if (profile !== undefined) events.push({ type: 'MemberProvisioned', data: { profile, at } })
+  if (profile !== undefined && profile !== member.directory?.profile)
+    events.push({ type: 'MemberProvisioned', data: { profile, at } })
   if (role !== member.role) events.push({ type: 'MemberRoleChanged', data: { role, at } })
   if (access === accessOf(member)) return events
   if (access === 'granted') events.push({ type: 'MemberReactivated', data: { at } })

@@ -89,7 +89,7 @@ function decide(state: Scim, command: ScimCommand): ScimEvent[] {
     }
     case 'AddGroup': {
       const { tenantId, groupId, group } = command
-      requireFree(state, groupId, group)
+      requireFree(state, undefined, group)
       if (state.groups.length >= maxGroups) throw new Refusal('scim_group_limit')
       const { displayName, externalId } = group
       const memberIds = [...new Set(group.memberIds)]
@@ -125,8 +125,12 @@ function changed(
 }
 
 /** @throws Refusal `scim_group_exists` for a name that another group has, `scim_members_limit` */
-function requireFree({ groups }: Scim, groupId: string, { displayName, memberIds }: GroupDetails): void {
-  const taken = groups.some((one) => one.groupId !== groupId && sameName(one.displayName, displayName))
+function requireFree(
+  { groups }: Scim,
+  own: string | undefined,
+  { displayName, memberIds }: GroupDetails,
+): void {
+  const taken = groups.some((one) => one.groupId !== own && sameName(one.displayName, displayName))
   if (taken) throw new Refusal('scim_group_exists')
   if (new Set(memberIds).size > maxGroupMembers) throw new Refusal('scim_members_limit')
 }
