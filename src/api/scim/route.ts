@@ -18,7 +18,8 @@ const route = (query?: z.ZodObject, config: FastifyContextConfig = {}): Options 
 export const reading = (query?: z.ZodObject): Options => route(query)
 
 /** A route that changes a user or a group. A group may have many members. */
-export const writing = (query?: z.ZodObject): Options => route(query, { mostFields: 10_000 })
+export const writing = (query?: z.ZodObject): Options =>
+  route(query, { mostFields: 10_000, noDryRun: 'SCIM has none' })
 
 export const answerWith = (reply: FastifyReply, status: number, body: object): FastifyReply =>
   reply.code(status).type(`${scimMediaType}; charset=utf-8`).send(body)

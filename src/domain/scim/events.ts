@@ -5,10 +5,15 @@ import { Moment, Slug, text } from '../values.ts'
 /** The name of a group, as the directory has it. */
 export const GroupName = text(256)
 
+const MappedGroup = z.strictObject({
+  group: GroupName.meta({ description: 'The name of a group of the directory', example: 'Licensing admins' }),
+  role: Role.meta({ description: 'The role that it gives', example: 'admin' }),
+})
+
 /** How the members of a directory get their roles. */
 export const ScimSettings = z.strictObject({
   /** The first one whose group a member is in gives the role; without any, members keep the role that they have. */
-  roles: z.array(z.strictObject({ group: GroupName, role: Role })).max(50),
+  roles: z.array(MappedGroup).max(50),
   /** For members whom no group gives a role. Null: they have no access. */
   defaultRole: Role.nullable(),
 })
