@@ -19,7 +19,7 @@ export function parseFilter(text: string): Filter {
 }
 
 /** The values of an attribute of a resource. `exact`: text is compared with its case. */
-export type Attribute<T> = { values: (resource: T) => readonly unknown[]; exact: boolean }
+type Attribute<T> = { values: (resource: T) => readonly unknown[]; exact: boolean }
 
 /** By name in lowercase, with the parent's before a dot: `emails.value`. */
 export type Attributes<T> = Readonly<Record<string, Attribute<T>>>
@@ -58,7 +58,7 @@ const comparable = (value: unknown, exact: boolean): unknown => {
 }
 
 /** The name in lowercase, without the schema. */
-export function nameIn(path: string, urn: string): string {
+function nameIn(path: string, urn: string): string {
   const name = path.toLowerCase()
   const prefix = `${urn.toLowerCase()}:`
   return name.startsWith(prefix) ? name.slice(prefix.length) : name
