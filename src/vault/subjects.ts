@@ -126,11 +126,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
   const keysOf = (tenantId: string, subjectIds: readonly string[]) =>
     readKeys(db, master, tenantId, subjectIds)
 
-  /** Seals a text of a person; null for a person who was erased. */
-  const sealFor = (field: Field) => async (tenantId: string, subjectId: string, text: string) => {
-    const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
-    return key ? sealedText(key, [tenantId, subjectId, field], text) : null
-  }
+  const sealFor = (field: Field) => sealingWith(db, master, field)
 
   return {
     index,
@@ -183,6 +179,14 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
     destroy: (tenantId, subjectId) => destroyPerson(db, tenantId, subjectId),
   }
 }
+
+/** Seals a text of a person; null for a person who was erased. */
+const sealingWith =
+  (db: Pool, master: MasterKey, field: Field) =>
+  async (tenantId: string, subjectId: string, text: string) => {
+    const key = (await readKeys(db, master, tenantId, [subjectId])).get(subjectId)
+    return key ? sealedText(key, [tenantId, subjectId, field], text) : null
+  }
 
 const textIn = ({ subjectId, address: text }: SealedAddress): SealedText | null =>
   subjectId === null || text === null ? null : { subjectId, text }
