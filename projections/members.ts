@@ -25,6 +25,9 @@ export const membersProjector = projectorOf(documents)
 
 export type PresentMember = Extract<Member, { status: 'present' }>
 
+/** A member who was not removed; one who is deactivated has no access. */
+export type ListedMember = Extract<Member, { status: 'present' | 'deactivated' }>
+
 /** A current member, with the name, status and plan of their tenant. */
 export type KnownMember = {
   member: PresentMember
@@ -36,7 +39,7 @@ export type KnownMember = {
 }
 
 /**
- * Finds members who have not been removed. A member whose stream or tenant's stream is parked is left out, since they
+ * Finds members who have access. A member whose stream or tenant's stream is parked is left out, since they
  * may have been removed.
  */
 export async function findMembers(db: Pool, memberIds: readonly string[]): Promise<KnownMember[]> {
@@ -52,7 +55,7 @@ export async function findMembers(db: Pool, memberIds: readonly string[]): Promi
   return rows
 }
 
-/** Undefined for a member who is unknown, removed, or of another tenant. */
+/** Undefined for a member who is unknown, removed, deactivated, or of another tenant. */
 export async function findMember(
   db: Pool,
   tenantId: string,
@@ -77,7 +80,38 @@ export async function findMemberBySubject(
   return rows[0]?.state
 }
 
-/** The current members of a tenant, oldest first. */
+/** Undefined for a member who is unknown, removed, or of another tenant. */
+export async function findListedMember(
+  db: Pool,
+  tenantId: string,
+  memberId: string,
+): Promise<ListedMember | undefined> {
+  const { rows } = await db.query<{ state: ListedMember }>(
+    `select state from members where tenant_id = $1 and member_id = $2 and status <> 'removed'`,
+    [tenantId, memberId],
+  )
+  return rows[0]?.state
+}
+
+/** Whether a person is a member, with access or deactivated. */
+export async function isMemberBySubject(db: Pool, tenantId: string, subjectId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from members where tenant_id = $1 and subject_id = $2 and status <> 'removed'`,
+    [tenantId, subjectId],
+  )
+  return rowCount !== 0
+}
+
+/** The members of a tenant, those who are deactivated among them, oldest first. */
+export async function listAllMembers(db: Pool, tenantId: string): Promise<ListedMember[]> {
+  const { rows } = await db.query<{ state: ListedMember }>(
+    `select state from members where tenant_id = $1 and status <> 'removed' order by created_at, member_id`,
+    [tenantId],
+  )
+  return rows.map(({ state }) => state)
+}
+
+/** The members of a tenant who have access, oldest first. */
 export async function listMembers(db: Pool, tenantId: string): Promise<PresentMember[]> {
   const { rows } = await db.query<{ state: PresentMember }>(
     `select state from members where tenant_id = $1 and status = 'present' order by created_at, member_id`,
@@ -86,7 +120,7 @@ export async function listMembers(db: Pool, tenantId: string): Promise<PresentMe
   return rows.map(({ state }) => state)
 }
 
-/** The number of a tenant's owners, one member not counted. */
+/** The number of a tenant's owners with access, one member not counted. */
 export async function countOtherOwners(db: Pool, tenantId: string, memberId: string): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>(
     `select count(*) from members
@@ -96,7 +130,7 @@ export async function countOtherOwners(db: Pool, tenantId: string, memberId: str
   return Number(rows[0]?.count ?? 0n)
 }
 
-/** Finds current and removed members of a tenant by id. */
+/** Finds current, deactivated and removed members of a tenant by id. */
 export async function findCurrentAndFormerMembers(
   db: Pool,
   tenantId: string,

@@ -18,6 +18,7 @@ import type { Projector } from './projector.ts'
 import { replaysProjector } from './replays.ts'
 import { salesProjector } from './sales/projector.ts'
 import { unmatchedProjector } from './sales/unmatched.ts'
+import { scimProjector } from './scim.ts'
 import { signInProvidersProjector } from './sign-in-providers.ts'
 import { signingProjector } from './signing.ts'
 import { subjectsProjector } from './subjects.ts'
@@ -34,6 +35,7 @@ export const projectors: readonly Projector[] = [
   clientKeysProjector,
   membersProjector,
   signInProvidersProjector,
+  scimProjector,
   productsProjector,
   tokensProjector,
   loginsProjector,

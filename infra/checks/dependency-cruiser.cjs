@@ -47,6 +47,12 @@ module.exports = {
       { path: '^node_modules/(openid-client|jose)/' },
     ),
     only(
+      'only-scim-reads-filters',
+      'Everybody else speaks of users and groups.',
+      { path: '^(src|projections)/', pathNot: '^src/api/scim/' },
+      { path: '^node_modules/scim2-parse-filter/' },
+    ),
+    only(
       'only-payments-know-the-providers',
       'Each provider has one folder, and everybody else speaks of payments.',
       { path: '^(src|projections)/', pathNot: '^src/payments/' },

@@ -34,6 +34,8 @@ export type AuditedAction =
   | 'releases_listed'
   | 'onboarding_dismissed'
   | 'selling_elsewhere_chosen'
+  | 'provisioned'
+  | 'address_changed'
   | 'granted'
   | 'declined'
 
@@ -54,6 +56,8 @@ export type AdministeredKind =
   | 'portal'
   | 'signing_key'
   | 'sign_in_provider'
+  | 'directory'
+  | 'directory_group'
   | 'device_authorization'
 
 /** What it was done to. */

@@ -36,6 +36,8 @@ export function administrationIn(entry: Recorded): Administration | undefined {
       return ofTenant(entry)
     case 'signin':
       return ofSignInProvider(entry)
+    case 'scim':
+      return ofScim(entry)
     case 'webhook':
       return ofWebhook(entry)
     case 'integration':
@@ -135,6 +137,14 @@ function ofMember(entry: Own<'member'>): Administration {
         fields: fieldsOf({ linkPurpose: purpose, linkExpiresAt: expiresAt }),
       }
     }
+    case 'MemberProvisioned':
+      return { ...of, action: 'provisioned', fields: {} }
+    case 'MemberAddressChanged':
+      return { ...of, action: 'address_changed', fields: {} }
+    case 'MemberDeactivated':
+      return { ...of, action: 'changed', fields: fieldsOf({ access: event.data.reason }) }
+    case 'MemberReactivated':
+      return { ...of, action: 'changed', fields: fieldsOf({ access: 'granted' }) }
     case 'MemberRemoved':
       return { ...of, action: 'deleted', fields: null }
   }
@@ -200,6 +210,32 @@ function ofSignInProvider(entry: Own<'signin'>): Administration {
     case 'SignInProviderSecretReplaced':
       return { ...of, action: 'rotated', fields: {} }
     case 'SignInProviderRemoved':
+      return { ...of, action: 'deleted', fields: null }
+  }
+}
+
+function ofScim(entry: Own<'scim'>): Administration {
+  const { event } = entry
+  const tenantId = tenantOf(entry)
+  if (event.type === 'ScimSettingsChanged') {
+    const { roles, defaultRole } = event.data
+    const mapped = roles.map(({ group, role }) => `${group}: ${role}`)
+    const fields = fieldsOf({ roles: mapped, defaultRole })
+    return { kind: 'directory', id: null, tenantId, action: 'changed', fields }
+  }
+  const of = { kind: 'directory_group', id: event.data.groupId, tenantId } as const
+  switch (event.type) {
+    case 'ScimGroupAdded': {
+      const { displayName, memberIds } = event.data
+      return { ...of, action: 'created', fields: fieldsOf({ name: displayName, members: memberIds.length }) }
+    }
+    case 'ScimGroupChanged':
+      return { ...of, action: 'changed', fields: fieldsOf({ name: event.data.displayName }) }
+    case 'ScimGroupMembersChanged': {
+      const { added, removed } = event.data
+      return { ...of, action: 'changed', fields: fieldsOf({ membersAdded: added, membersRemoved: removed }) }
+    }
+    case 'ScimGroupRemoved':
       return { ...of, action: 'deleted', fields: null }
   }
 }

@@ -52,6 +52,14 @@ export async function writeCredentials(db: ClientBase, credentials: NewCredentia
   )
 }
 
+/** Lets a member with a password sign in with their present address. */
+export async function changeEmailIndex(db: Pool, memberId: string, emailIndex: string): Promise<void> {
+  await db.query(
+    'update vault.member_credentials set email_index = $2 where member_id = $1 and email_index <> $2',
+    [memberId, emailIndex],
+  )
+}
+
 /**
  * Marks a TOTP time step as used: of two requests with the same code, only one succeeds.
  * @returns whether the step was unused

@@ -36,6 +36,7 @@ import { releaseRoutes } from './management/products/releases.ts'
 import { sellingRoutes } from './management/products/selling.ts'
 import { refusalRoutes } from './management/refusals.ts'
 import { saleRoutes } from './management/sales/sales.ts'
+import { scimSettingRoutes } from './management/scim.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
 import { seatRoutes } from './management/seats.ts'
 import { signInProviderRoutes } from './management/sign-in-providers.ts'
@@ -47,6 +48,7 @@ import { webhookReplayRoutes } from './management/webhooks/replays.ts'
 import { webhookRoutes } from './management/webhooks/webhook.ts'
 import { workspaceRoutes } from './management/workspace.ts'
 import { paymentRoutes } from './payments/routes.ts'
+import { scimRoutes } from './scim/routes.ts'
 import { transparencyRoutes } from './transparency.ts'
 
 type Options = {
@@ -74,6 +76,7 @@ export function managementRoutes(
   portalRoutes(routes, ports, baseUrl)
   workspaceRoutes(routes, ports)
   signInProviderRoutes(routes, ports, baseUrl)
+  scimSettingRoutes(routes, ports, baseUrl)
   licenseRoutes(routes, ports, cursors)
   licenseSearchRoute(routes, ports)
   licenseChangeRoutes(routes, ports)
@@ -108,4 +111,5 @@ export function managementRoutes(
   auditRoutes(routes, ports, cursors)
   testPurchaseRoutes(routes, ports, runTestPurchase)
   transparencyRoutes(routes, ports)
+  scimRoutes(routes, given, baseUrl)
 }

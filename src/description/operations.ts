@@ -575,6 +575,32 @@ export const operations = {
     gated: true,
     dryRun: true,
   },
+  getScim: {
+    method: 'GET',
+    path: '/v1/scim',
+    summary: 'Read how a directory manages the members of the workspace',
+  },
+  setScim: {
+    method: 'PUT',
+    path: '/v1/scim',
+    summary: 'Set which groups of the directory give which roles',
+    body: {
+      roles: {
+        kind: 'json',
+        help: 'Which group of the directory gives which role, by its exact name; of several, the first that fits counts. Empty: members keep the role that they have',
+        required: true,
+      },
+      defaultRole: {
+        kind: 'text',
+        help: 'The role of members whom no group gives one; null: they have no access',
+        choices: ['owner', 'admin', 'developer', 'support', 'approver', 'auditor'],
+        required: true,
+        nullable: true,
+      },
+    },
+    gated: true,
+    dryRun: true,
+  },
   listLicenses: {
     method: 'GET',
     path: '/v1/licenses',

@@ -6,6 +6,7 @@ const administered: ReadonlySet<Category> = new Set([
   'token',
   'member',
   'signin',
+  'scim',
   'tenant',
   'webhook',
   'integration',

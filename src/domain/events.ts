@@ -16,6 +16,7 @@ import { PortalEvent } from './portal/events.ts'
 import { ProductEvent } from './products/events.ts'
 import { ReplayEvent } from './replays/events.ts'
 import { SaleEvent } from './sales/events.ts'
+import { ScimEvent } from './scim/events.ts'
 import { SignInProviderEvent } from './sign-in-providers/events.ts'
 import { SigningEvent } from './signing/events.ts'
 import { SubjectEvent } from './subjects/events.ts'
@@ -33,6 +34,7 @@ export const eventsOf = {
   tenant: TenantEvent,
   member: MemberEvent,
   signin: SignInProviderEvent,
+  scim: ScimEvent,
   product: ProductEvent,
   license: LicenseEvent,
   token: TokenEvent,

@@ -6,6 +6,7 @@ import { loosenApprovals } from './operations/loosen-approvals.ts'
 import { revokeLicense } from './operations/revoke-license.ts'
 import { revokeToken } from './operations/revoke-token.ts'
 import { rotateProviderSecret } from './operations/rotate-provider-secret.ts'
+import { setScim } from './operations/scim.ts'
 import { revealSdkKey, rotateSdkKey } from './operations/sdk-key.ts'
 import { setWebhook } from './operations/set-webhook.ts'
 import {
@@ -36,6 +37,7 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   addSignInProvider,
   changeSignInProvider,
   deleteSignInProvider,
+  setScim,
   exportLicenses,
   eraseCustomer,
   reinstateLicense,

@@ -118,7 +118,9 @@ function callerFrom(tokenHash: string, known: KnownToken | undefined, now: strin
   const { token, tenantStatus, plan, memberRole } = known
   if (token.status === 'revoked') throw unauthorized('the token is revoked')
   if (token.memberId !== null && memberRole === null)
-    throw unauthorized('the member who created the token was removed; create another token')
+    throw unauthorized(
+      'the member who created the token was removed or deactivated; use a token of another member',
+    )
   if (token.expiresAt !== null && token.expiresAt <= now) throw unauthorized('the token has expired')
   if (memberRole === null) return { ...token, tenantStatus, plan, lostScopes: [] }
   const scopes = grantableOf(token.scopes, memberRole)

@@ -19,6 +19,7 @@ import {
   problemOfRefusal,
   unavailable,
 } from './problem.ts'
+import { isScimPath, scimMediaType } from './scim-errors.ts'
 
 /** What is wrong with a request that Fastify could not read, by the code of its error. */
 const unreadableRequests: Readonly<Record<string, string>> = {
@@ -66,7 +67,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
     .headers({
       ...problem.headers,
       ...errorCodeHeaders(request.url, problem),
-      'content-type': 'application/json; charset=utf-8',
+      'content-type': `${isScimPath(request.url) ? scimMediaType : 'application/json'}; charset=utf-8`,
     })
     .serializer((payload: unknown) => JSON.stringify(payload))
     .send(bodyOf(request.url, problem))

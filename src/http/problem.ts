@@ -1,6 +1,7 @@
 import type { RefusalCode } from '../domain/refusal.ts'
 import { meterRefusals } from './meter-refusals.ts'
 import { relayRefusals } from './relay-refusals.ts'
+import { isScimPath, scimErrorOf } from './scim-errors.ts'
 import { signInRefusals } from './sign-in-refusals.ts'
 
 /** The stable codes of the runtime interface's errors; the management interface shows only the message. */
@@ -52,10 +53,11 @@ export const errorCodeHeaders = (url: string, { errorCode }: Problem): Record<st
   runtimePath.test(url) ? {} : { 'error-code': errorCode }
 
 /** The body of the answer to a request for this URL. */
-export const bodyOf = (url: string, { code, message, details }: Problem): object => ({
-  error: runtimePath.test(url) ? { code, message } : message,
-  ...details,
-})
+export function bodyOf(url: string, problem: Problem): object {
+  if (isScimPath(url)) return scimErrorOf(problem)
+  const { code, message, details } = problem
+  return { error: runtimePath.test(url) ? { code, message } : message, ...details }
+}
 
 export const invalid = (message: string): Problem => new Problem(400, 'invalid_request', message)
 

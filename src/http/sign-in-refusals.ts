@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../domain/refusal.ts'
 
-/** The responses to refusals about the providers that members sign in with. */
+/** The responses to refusals about how members come and sign in: providers and directories. */
 export const signInRefusals = {
   sign_in_provider_exists: [409, 'a sign-in provider with this id already exists; choose another id'],
   sign_in_provider_not_found: [404, 'sign-in provider not found'],
@@ -14,4 +14,10 @@ export const signInRefusals = {
     'the issuer must be an https URL with a public address, without credentials, query and fragment',
   ],
   sign_in_provider_wanted: [409, 'the workspace has no sign-in provider; add one first'],
+  scim_group_not_found: [404, 'group not found'],
+  scim_group_exists: [409, 'a group with this displayName already exists; change that one'],
+  scim_group_limit: [409, 'a workspace has at most 200 groups; assign fewer groups in the directory'],
+  scim_members_limit: [409, 'a group has at most 2,000 members; assign smaller groups in the directory'],
+  scim_member_unknown: [400, 'members holds an id that no user has; send ids of users, and no groups'],
+  scim_scope_alone: [422, 'the scope scim stands alone; create another token for the other scopes'],
 } satisfies Partial<Record<RefusalCode, [status: number, message: string]>>

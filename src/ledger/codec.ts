@@ -95,6 +95,8 @@ function parsedIn(category: Category, place: EventHeader, shape: { type: string;
       return { ...place, category: 'integration', event: eventsOf.integration.parse(shape) }
     case 'signin':
       return { ...place, category: 'signin', event: eventsOf.signin.parse(shape) }
+    case 'scim':
+      return { ...place, category: 'scim', event: eventsOf.scim.parse(shape) }
     case 'testpurchase':
       return { ...place, category: 'testpurchase', event: eventsOf.testpurchase.parse(shape) }
     case 'trial':

@@ -7,7 +7,7 @@ import type { MasterKey } from './master-key.ts'
 import { createPeopleIndex, maxOfPerson, type PeopleIndex } from './people-index.ts'
 import { newWrappedKey, open, seal, unwrapKey } from './seal.ts'
 
-type Field = 'email' | 'name' | 'address' | 'license_key' | 'device_name' | 'reason' | 'note'
+type Field = 'email' | 'name' | 'address' | 'license_key' | 'device_name' | 'reason' | 'note' | 'profile'
 type SealedPerson = { subjectId: string; email: string | null; name: string | null }
 /** Where a person called from; null where that was not recorded. */
 type SealedAddress = { subjectId: string | null; address: string | null }
@@ -62,6 +62,10 @@ export type Subjects = {
   sealNote(tenantId: string, subjectId: string, text: string): Promise<string | null>
   /** Decrypts notes about people, in the order given; null for a person who was erased. */
   openNotes(tenantId: string, sealed: readonly SealedText[]): Promise<(string | null)[]>
+  /** Seals how a directory describes a person; null for a person who was erased. */
+  sealProfile(tenantId: string, subjectId: string, text: string): Promise<string | null>
+  /** Decrypts how directories describe people, in the order given; null for an absent one and for a person who was erased. */
+  openProfiles(tenantId: string, sealed: readonly (SealedText | null)[]): Promise<(string | null)[]>
   /**
    * Destroys a person's key, and with it everything by which they are found, their sessions in the portal, and the kept keys
    * of their licenses.
@@ -122,11 +126,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
   const keysOf = (tenantId: string, subjectIds: readonly string[]) =>
     readKeys(db, master, tenantId, subjectIds)
 
-  /** Seals a text of a person; null for a person who was erased. */
-  const sealFor = (field: Field) => async (tenantId: string, subjectId: string, text: string) => {
-    const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
-    return key ? sealedText(key, [tenantId, subjectId, field], text) : null
-  }
+  const sealFor = (field: Field) => sealingWith(db, master, field)
 
   return {
     index,
@@ -174,9 +174,19 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
     openReasons: (tenantId, sealed) => openTexts(db, master, tenantId, 'reason', sealed),
     sealNote: sealFor('note'),
     openNotes: (tenantId, sealed) => openTexts(db, master, tenantId, 'note', sealed),
+    sealProfile: sealFor('profile'),
+    openProfiles: (tenantId, sealed) => openTexts(db, master, tenantId, 'profile', sealed),
     destroy: (tenantId, subjectId) => destroyPerson(db, tenantId, subjectId),
   }
 }
+
+/** Seals a text of a person; null for a person who was erased. */
+const sealingWith =
+  (db: Pool, master: MasterKey, field: Field) =>
+  async (tenantId: string, subjectId: string, text: string) => {
+    const key = (await readKeys(db, master, tenantId, [subjectId])).get(subjectId)
+    return key ? sealedText(key, [tenantId, subjectId, field], text) : null
+  }
 
 const textIn = ({ subjectId, address: text }: SealedAddress): SealedText | null =>
   subjectId === null || text === null ? null : { subjectId, text }

@@ -18,7 +18,7 @@ import { newId } from '../../src/credentials/id.ts'
 import { publicNameOf } from '../../src/domain/deliveries/outbox.ts'
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import { defaultKeyType } from '../../src/domain/products/key-type.ts'
-import { Scope } from '../../src/domain/tokens/events.ts'
+import { combinableScopes } from '../../src/domain/tokens/events.ts'
 import { defaultEvents, type WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { approve } from '../../src/gate/approvals.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
@@ -76,7 +76,7 @@ async function setUp(
     const keyTypes = [{ ...defaultKeyType, deviceLimit }] as const
     const product = { tenantId, plan, productId, name: 'Editor', keyPrefix: 'ED', keyTypes } as const
     await createProduct(ports, { ...product, settings: {} }, origin())
-    const token = { tenantId, name: 'chaos', scopes: Scope.options, expiresAt: null }
+    const token = { tenantId, name: 'chaos', scopes: combinableScopes, expiresAt: null }
     tokens[tenantId] = (await createToken(ports, token, origin())).token
   }
   const change = (type: 'start' | 'finish') =>

@@ -69,6 +69,7 @@ test('no command runs with an empty option, except a list and a text that an emp
     'products mail set x --reply-to',
     'products mail set x --subject',
     'products mail set x --text',
+    'scim set --default-role',
     'sign-in add x --default-role',
     'sign-in add x --domains',
     'sign-in add x --role-claim',

@@ -3,7 +3,7 @@ import { createBeaconReceiver } from '../../src/commands/devices/beacons.ts'
 import { addMember, issueLink } from '../../src/commands/members/members.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
-import { Scope } from '../../src/domain/tokens/events.ts'
+import { combinableScopes, type Scope } from '../../src/domain/tokens/events.ts'
 import type { TestTenant } from '../harness/api.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
 import { addTestProvider } from '../harness/sign-in-providers.ts'
@@ -40,7 +40,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
   await createTenant(ports, { tenantId, name: 'Acme Tools', plan: 'team' }, origin)
   const makeToken = (name: string, scopes: readonly Scope[], expiresAt: string | null = null) =>
     createToken(ports, { tenantId, name, scopes, expiresAt }, origin)
-  const { token, tokenId } = await makeToken('Fulfillment server', Scope.options)
+  const { token, tokenId } = await makeToken('Fulfillment server', combinableScopes)
   await makeToken('Website', ['licenses:runtime'])
   await makeToken('Reports', ['usage:read', 'licenses:read', 'customers:read'], '2026-06-30T00:00:00.000Z')
   const tenant: Pick<TestTenant, 'token'> = { token }
@@ -179,6 +179,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       'new-replay': '/dashboard/webhooks/replays/new',
       'checkout-key': '/dashboard/settings/checkout-key',
       'signing-keys': '/dashboard/settings/signing-keys',
+      directory: '/dashboard/settings/directory',
       'sign-in-providers': '/dashboard/settings/sign-in',
       'sign-in-provider': '/dashboard/settings/sign-in/login',
       account: '/dashboard/account',

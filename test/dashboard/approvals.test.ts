@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { changeApprovalRule, loadTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
-import { Scope } from '../../src/domain/tokens/events.ts'
+import { combinableScopes } from '../../src/domain/tokens/events.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
 import { makeProduct, mint } from '../http/samples.ts'
@@ -213,7 +213,7 @@ describe('an approval', () => {
     expect((await client.get('/dashboard/settings')).text).toContain('A member other than the requester')
     const { token } = await createToken(
       api.ledger.ports,
-      { tenantId: tenant.tenantId, name: 'CI', scopes: Scope.options, expiresAt: null },
+      { tenantId: tenant.tenantId, name: 'CI', scopes: combinableScopes, expiresAt: null },
       { requestId: 'req_1', actor: `member:${owner.memberId}` },
     )
     const asked = await api.ask('POST', '/v1/sdk-key/rotate', { token })
@@ -309,7 +309,7 @@ describe('an approval', () => {
     const { ports } = api.ledger
     const { token } = await createToken(
       ports,
-      { tenantId: tenant.tenantId, name: 'CI” of ada\u202e', scopes: Scope.options, expiresAt: null },
+      { tenantId: tenant.tenantId, name: 'CI” of ada\u202e', scopes: combinableScopes, expiresAt: null },
       origin,
     )
     const keyTypes = [{ name: 'Pro' }, { name: 'Old' }]

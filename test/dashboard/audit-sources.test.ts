@@ -9,7 +9,7 @@ import { readModelTables } from '../../projections/projectors.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { addMember, changeRole, removeMember } from '../../src/commands/members/members.ts'
 import { createToken } from '../../src/commands/tokens.ts'
-import { Scope } from '../../src/domain/tokens/events.ts'
+import { combinableScopes, type Scope } from '../../src/domain/tokens/events.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
 import { makeProduct, mint } from '../http/samples.ts'
@@ -94,7 +94,7 @@ test('a change over the dashboard names its address to owners and auditors, in t
 })
 
 test('a change over the API names the address of the caller, also with a token that no member made', async () => {
-  const ofMember = await tokenOf(owner, Scope.options)
+  const ofMember = await tokenOf(owner, combinableScopes)
   for (const [token, name] of [
     [tenant.token, 'First'],
     [ofMember, 'Second'],
@@ -140,7 +140,7 @@ async function requestFrom(token: string, remoteAddress: string): Promise<string
 }
 
 test('a request for an approval names its address to those who decide', async () => {
-  for (const token of [tenant.token, await tokenOf(owner, Scope.options)]) {
+  for (const token of [tenant.token, await tokenOf(owner, combinableScopes)]) {
     const page = await requestFrom(token, ofToken)
     expect(words((await browser.get(page)).text)).toContain(`IP address ${ofToken} `)
   }
@@ -169,7 +169,7 @@ test('no address is in clear in the log or a table, and licenses have none at al
 test('after the erasure of the person nobody can read the address', async () => {
   const { ports } = api.ledger
   const gone = await makeMember(api.ledger, tenant.tenantId, 'owner')
-  const token = await tokenOf(gone, Scope.options)
+  const token = await tokenOf(gone, combinableScopes)
   expect((await renameBy(token, 'Third', '203.0.113.5')).statusCode).toBe(200)
   const query = '?kind=product&action=changed&limit=1'
   expect(await sourcesOf(query)).toStrictEqual(['changed product: api 203.0.113.5'])

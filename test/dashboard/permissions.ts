@@ -118,6 +118,8 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/members/:id/sessions/end': 'manage_members',
   'GET /dashboard/settings/approvals': 'manage_members',
   'POST /dashboard/settings/approvals': 'manage_members',
+  'GET /dashboard/settings/directory': 'manage_members',
+  'POST /dashboard/settings/directory': 'manage_members',
   'GET /dashboard/settings/sign-in': 'manage_members',
   'POST /dashboard/settings/sign-in': 'manage_members',
   'POST /dashboard/settings/sign-in/rule': 'manage_members',

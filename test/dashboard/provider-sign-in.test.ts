@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { listMembers } from '../../projections/members.ts'
+import { changeUser } from '../../src/commands/members/directory.ts'
 import { addMember, removeMember } from '../../src/commands/members/members.ts'
 import { removeProvider } from '../../src/commands/sign-in-providers.ts'
 import { changeSignInRule } from '../../src/commands/tenants.ts'
@@ -340,4 +341,26 @@ describe('the sign-in page', () => {
     expect(plain.text).toContain('href="/dashboard/sign-in/workspace"')
     expect((await stranger().get('/dashboard/sign-in/workspace')).status).toBe(200)
   })
+})
+
+test('a member whom a directory deactivated is refused, linked or not, and is no new member', async () => {
+  const email = person({ groups: ['staff'] })
+  expect((await signIn()).status).toBe(303)
+  const { memberId = '' } = (await memberWith(email)) ?? {}
+  const { ports, db } = shop.api.ledger
+  const turn = (active: boolean) =>
+    changeUser(ports, shop.tenant.tenantId, memberId, (user) => ({ ...user, active }), origin)
+  await turn(false)
+  const client = stranger()
+  await signIn(client)
+  expect(await isIn(client)).toBe(false)
+  expect(await memberWith(email)).toBeUndefined()
+  await db.query('delete from vault.member_identities where member_id = $1', [memberId])
+  await signIn(client)
+  expect(await isIn(client)).toBe(false)
+  expect(await memberWith(email)).toBeUndefined()
+  await turn(true)
+  await signIn(client)
+  expect(await isIn(client)).toBe(true)
+  expect(await memberWith(email)).toMatchObject({ memberId })
 })

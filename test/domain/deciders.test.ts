@@ -25,6 +25,7 @@ import { defaultKeyType } from '../../src/domain/products/key-type.ts'
 import { products } from '../../src/domain/products/product.ts'
 import { replays } from '../../src/domain/replays/replay.ts'
 import { sales } from '../../src/domain/sales/sale.ts'
+import { scims } from '../../src/domain/scim/scim.ts'
 import { signInProviders } from '../../src/domain/sign-in-providers/provider.ts'
 import { signingKeys } from '../../src/domain/signing/signing.ts'
 import { subjects } from '../../src/domain/subjects/subject.ts'
@@ -38,6 +39,7 @@ import { outcomeOf } from './given.ts'
 import { goldenData, goldenEvents } from './golden.ts'
 import { at, instanceCommands, later, nextEnd, terms } from './licenses/license-samples.ts'
 import { meterCommands } from './meters/meter-samples.ts'
+import { scimCommands } from './scim/samples.ts'
 import { signInCommands } from './sign-in-providers/samples.ts'
 
 type Laws = {
@@ -139,8 +141,19 @@ const all: Laws[] = [
     },
     { type: 'IssueLink', purpose: 'invitation', expiresAt: later, at },
     { type: 'ChangeRole', role: 'support', otherOwners: 1, at },
+    {
+      type: 'FollowDirectory',
+      profile: 'sealed.1.profile',
+      address: { subjectId: 'sub_2', email: 'sealed.1.new' },
+      role: 'admin',
+      access: 'no_role',
+      otherOwners: 1,
+      at,
+    },
+    { type: 'FollowDirectory', role: 'kept', access: 'granted', otherOwners: 0, at },
     { type: 'RemoveMember', otherOwners: 0, at },
   ]),
+  lawsOf('directories', scims, scimCommands),
   lawsOf('tokens', tokens, [
     {
       type: 'CreateToken',

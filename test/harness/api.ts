@@ -6,7 +6,7 @@ import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import type { ConnectionBounds } from '../../src/config/shown.ts'
 import type { Plan } from '../../src/domain/tenants/events.ts'
-import { Scope } from '../../src/domain/tokens/events.ts'
+import { combinableScopes, type Scope } from '../../src/domain/tokens/events.ts'
 import { createCursors } from '../../src/http/cursor.ts'
 import { type Limits, noLimits } from '../../src/limits/limits.ts'
 import type { AllPorts } from '../../src/ports.ts'
@@ -159,6 +159,6 @@ export async function makeTenant(ledger: TestLedger, plan: Plan = 'unlimited'): 
   await createTenant(ports, { tenantId, name: 'A tenant', plan }, origin)
   const make = (scopes: readonly Scope[]) =>
     createToken(ports, { tenantId, name: 'test', scopes, expiresAt: null }, origin)
-  const { token, tokenId } = await make(Scope.options)
+  const { token, tokenId } = await make(combinableScopes)
   return { tenantId, token, tokenId, tokenWith: async (...scopes) => (await make(scopes)).token }
 }

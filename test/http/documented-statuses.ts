@@ -119,6 +119,8 @@ export const statuses: Record<string, number[]> = {
   'GET /v1/sign-in-providers/{id}': [200, 400, 401, 403, 404],
   'PATCH /v1/sign-in-providers/{id}': [200, 202, 400, 401, 403, 404],
   'DELETE /v1/sign-in-providers/{id}': [200, 202, 400, 401, 403, 404],
+  'GET /v1/scim': [200, 401, 403],
+  'PUT /v1/scim': [200, 202, 400, 401, 403],
   'GET /v1/webhook': [200, 401, 403],
   'PUT /v1/webhook': [200, 202, 400, 401, 403, 422],
   'GET /v1/webhook-endpoints': [200, 401, 403],

@@ -284,6 +284,7 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   ],
   'PATCH /v1/sign-in-providers/{id}': ['/v1/sign-in-providers/login', { name: 'Login' }],
   'DELETE /v1/sign-in-providers/{id}': ['/v1/sign-in-providers/login'],
+  'PUT /v1/scim': ['/v1/scim', { roles: [{ group: 'Admins', role: 'admin' }], defaultRole: null }],
   'PUT /v1/webhook': ['/v1/webhook', { url }],
   'POST /v1/webhook-endpoints': ['/v1/webhook-endpoints', { url }],
   'PATCH /v1/webhook-endpoints/{id}': ['/v1/webhook-endpoints/first', { paused: true }],

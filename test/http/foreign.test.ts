@@ -237,6 +237,8 @@ test('every route with a token and an id is tested here', async () => {
     'PUT /v1/webhook',
     'GET /v1/sign-in-providers',
     'POST /v1/sign-in-providers',
+    'GET /v1/scim',
+    'PUT /v1/scim',
     'GET /v1/webhook-endpoints',
     'GET /v1/webhook/replays',
     'POST /v1/webhook-endpoints',

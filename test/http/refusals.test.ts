@@ -228,6 +228,7 @@ describe('a path', () => {
     ['/v1/sdk-key/rotate', 'POST'],
     ['/v1/sign-in-providers', 'GET, HEAD, POST'],
     ['/v1/sign-in-providers/entra', 'DELETE, GET, HEAD, PATCH'],
+    ['/v1/scim', 'GET, HEAD, PUT'],
     ['/v1/webhook', 'GET, HEAD, PUT'],
     ['/v1/webhook-endpoints', 'GET, HEAD, POST'],
     ['/v1/webhook-endpoints/first', 'DELETE, GET, HEAD, PATCH'],

@@ -20,6 +20,7 @@ let tenant: TestTenant
 let member: Client
 let sdkKey: string
 let checkoutKey: string
+let scimToken: string
 
 beforeAll(async () => {
   api = await openTestApi()
@@ -29,6 +30,7 @@ beforeAll(async () => {
   member = clientOf(api.app)
   await member.signIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
   checkoutKey = (await issueCheckoutKey(api.ledger.ports, tenant.tenantId, origin)).checkoutKey
+  scimToken = await tenant.tokenWith('scim')
   sdkKey = await sdkKeyOf(api.ledger, tenant.tenantId)
 })
 afterAll(() => api.close())
@@ -190,11 +192,12 @@ const call = ({ method, path }: Route, query: string) => {
     '/metrics': metricsToken,
     '/api/:tenantId/checkout': checkoutKey,
   }
+  const ofDirectory = path.startsWith('/scim/') ? scimToken : undefined
   return clientOf(api.app).send({
     method,
     url,
     headers: {
-      authorization: `Bearer ${ofRoute[path] ?? tenant.token}`,
+      authorization: `Bearer ${ofDirectory ?? ofRoute[path] ?? tenant.token}`,
       'x-service-sdk-key': sdkKey,
       accept: 'text/html',
     },

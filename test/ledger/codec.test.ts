@@ -262,6 +262,7 @@ describe('a stream’s category', () => {
       'tenant-',
       'member-',
       'signin-',
+      'scim-',
       'product-',
       'license-',
       'token-',

@@ -8,7 +8,7 @@ import canonicalize from 'canonicalize'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Role } from '../../src/domain/members/roles.ts'
-import { Scope } from '../../src/domain/tokens/events.ts'
+import { combinableScopes } from '../../src/domain/tokens/events.ts'
 import { readNotaryLog } from '../../src/notary/signing-log.ts'
 import { tellsKey } from '../../src/notary/withheld.ts'
 import { verifyArchive } from '../../src/verifier/archive.ts'
@@ -176,7 +176,7 @@ test.each(Role.options)(
 )
 
 test('a token needs licenses:read, for receipts, proved events and archives', async () => {
-  const other = Scope.options.filter((scope) => scope !== 'licenses:read')
+  const other = combinableScopes.filter((scope) => scope !== 'licenses:read')
   const withoutReading = await tenant.tokenWith(...other)
   const paths = [
     `/v1/licenses/${licenses.minted}/receipt`,

@@ -13,6 +13,7 @@ import { chooseSellingElsewhere, dismissOnboarding } from '../../src/commands/te
 import { newId } from '../../src/credentials/id.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 import { addTestProvider } from '../harness/sign-in-providers.ts'
+import { directoryStepRunner } from './directory-steps.ts'
 
 /** A step of a tenant's members in the dashboard. */
 export type MemberStep = {
@@ -33,6 +34,15 @@ export type MemberStep = {
     | 'add provider'
     | 'rename provider'
     | 'remove provider'
+    | 'set directory'
+    | 'add user'
+    | 'rename user'
+    | 'deactivate user'
+    | 'reactivate user'
+    | 'add group'
+    | 'rename group'
+    | 'fill group'
+    | 'remove group'
 }
 
 export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
@@ -53,6 +63,15 @@ export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
     'add provider',
     'rename provider',
     'remove provider',
+    'set directory',
+    'add user',
+    'rename user',
+    'deactivate user',
+    'reactivate user',
+    'add group',
+    'rename group',
+    'fill group',
+    'remove group',
   ),
 })
 
@@ -68,6 +87,7 @@ const program = (at: string): LoginRequest => ({
 export function memberStepRunner({ ports, clock }: TestLedger, tenantId: string) {
   let memberId = newId('mem')
   const [providerId, operation] = ['acme-login', () => newId('cnf')]
+  const runOfDirectory = directoryStepRunner(ports, tenantId)
   return async (step: MemberStep): Promise<unknown> => {
     const decider = { memberId, tenantId, role: 'owner' } as const
     switch (step.do) {
@@ -122,6 +142,8 @@ export function memberStepRunner({ ports, clock }: TestLedger, tenantId: string)
         return removeProvider(ports, tenantId, providerId, operation(), origin)
       case 'deny device':
         return denyLogin(ports, program(clock.now().toISOString()), decider, origin)
+      default:
+        return runOfDirectory(step.do)
     }
   }
 }
@@ -146,4 +168,15 @@ export const everyMemberStep: readonly MemberStep[] = [
   { do: 'rename provider' },
   { do: 'remove provider' },
   { do: 'add provider' },
+  { do: 'set directory' },
+  { do: 'add user' },
+  { do: 'rename user' },
+  { do: 'deactivate user' },
+  { do: 'reactivate user' },
+  { do: 'add group' },
+  { do: 'rename group' },
+  { do: 'fill group' },
+  { do: 'remove group' },
+  { do: 'add group' },
+  { do: 'deactivate user' },
 ]

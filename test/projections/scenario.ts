@@ -248,6 +248,15 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'add provider':
       case 'rename provider':
       case 'remove provider':
+      case 'set directory':
+      case 'add user':
+      case 'rename user':
+      case 'deactivate user':
+      case 'reactivate user':
+      case 'add group':
+      case 'rename group':
+      case 'fill group':
+      case 'remove group':
       case 'sign in':
       case 'fail to sign in':
       case 'view page':

@@ -48,6 +48,14 @@ create table sign_in_providers (
   primary key (stream)
 );
 
+create table scim (
+  stream text not null,
+  revision int not null,
+  state jsonb not null,
+  tenant_id text not null unique,
+  primary key (stream)
+);
+
 create table products (
   stream text not null,
   revision int not null,

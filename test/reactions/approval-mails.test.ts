@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeApprovalRule, changeConfirmationLifetime } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { confirmationStream } from '../../src/domain/streams.ts'
-import { Scope } from '../../src/domain/tokens/events.ts'
+import { combinableScopes } from '../../src/domain/tokens/events.ts'
 import { deny } from '../../src/gate/approvals.ts'
 import { createMailbox } from '../../src/mail/mailbox.ts'
 import type { OutgoingMail, Sending } from '../../src/mail/mailer.ts'
@@ -144,7 +144,7 @@ describe('no mail is sent', () => {
     await changeApprovalRule(ports(), tenant.tenantId, true, origin)
     const { token } = await createToken(
       ports(),
-      { tenantId: tenant.tenantId, name: 'CI', scopes: Scope.options, expiresAt: null },
+      { tenantId: tenant.tenantId, name: 'CI', scopes: combinableScopes, expiresAt: null },
       { requestId: 'req_1', actor: `member:${asking.memberId}` },
     )
     await askedFor(token)

@@ -14,7 +14,7 @@ import { welcomePath } from '../../dashboard/welcome/route.ts'
 import { demo } from '../../domain/products/demo.ts'
 import { defaultKeyType } from '../../domain/products/key-type.ts'
 import { isNamed } from '../../domain/tenants/tenant.ts'
-import { Scope } from '../../domain/tokens/events.ts'
+import { combinableScopes } from '../../domain/tokens/events.ts'
 import type { Ports } from '../../ports.ts'
 import type { Stores } from '../stores.ts'
 
@@ -77,7 +77,7 @@ async function seed(ports: SeedPorts, name: string | undefined): Promise<Seeded 
   else if (name !== undefined && !isNamed(existing)) await renameTenant(ports, tenantId, name, origin)
   if (!(await ports.findProduct(tenantId, demo.productId))) await makeProduct(ports, origin)
   const { secret: linkSecret } = await makeOwner(ports, origin)
-  const input = { tenantId, name: 'first start', scopes: Scope.options, expiresAt: null }
+  const input = { tenantId, name: 'first start', scopes: combinableScopes, expiresAt: null }
   const { token } = await createToken(ports, input, origin)
   return { token, linkSecret }
 }

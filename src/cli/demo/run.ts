@@ -6,7 +6,7 @@ import { operator } from '../../app/with-stores.ts'
 import { revokeLicense } from '../../commands/licenses/licenses.ts'
 import { createTenant } from '../../commands/tenants.ts'
 import { createToken } from '../../commands/tokens.ts'
-import { Scope } from '../../domain/tokens/events.ts'
+import { combinableScopes } from '../../domain/tokens/events.ts'
 import { licenseDetail } from '../../http/licenses/detail.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
@@ -24,7 +24,7 @@ export async function runDemo(stores: Stores, address: string): Promise<void> {
   await createTenant(ports, { tenantId, name: 'Acme', plan: 'unlimited' }, origin)
   const { token } = await createToken(
     ports,
-    { tenantId, name: 'demo', scopes: Scope.options, expiresAt: null },
+    { tenantId, name: 'demo', scopes: combinableScopes, expiresAt: null },
     origin,
   )
   const narrator = createNarrator(ports, address, token)

@@ -1,5 +1,5 @@
 import { findNotesOfPerson } from '../../../projections/customer-notes.ts'
-import { findMemberBySubject } from '../../../projections/members.ts'
+import { isMemberBySubject } from '../../../projections/members.ts'
 import { findPersonRecords } from '../../../projections/subjects.ts'
 import { linkMailsOf } from '../../access/customer-links.ts'
 import { type CustomerCommand, customers } from '../../domain/customers/customer.ts'
@@ -85,7 +85,7 @@ export async function eraseSubject(
 
 /** @throws Refusal `subject_is_member` */
 export async function refuseMember(ports: Ports<'db'>, tenantId: string, subjectId: string): Promise<void> {
-  if (await findMemberBySubject(ports.db, tenantId, subjectId)) throw new Refusal('subject_is_member')
+  if (await isMemberBySubject(ports.db, tenantId, subjectId)) throw new Refusal('subject_is_member')
 }
 
 async function change(

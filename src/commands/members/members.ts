@@ -1,8 +1,10 @@
 import {
   countOtherOwners,
+  findListedMember,
   findMember,
   findMemberBySubject,
   findMembers,
+  isMemberBySubject,
   type KnownMember,
   type PresentMember,
 } from '../../../projections/members.ts'
@@ -21,7 +23,7 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /**
  * @returns the member's id
- * @throws Refusal `member_exists` when a member has this address already
+ * @throws Refusal `member_exists` when a member has this address already, also one who is deactivated
  */
 export async function addMember(
   ports: Ports<'db' | 'execute' | 'now' | 'subjects'>,
@@ -33,7 +35,7 @@ export async function addMember(
   const at = momentOf(ports)
   const { subjectId, email } = await ports.subjects.sealPerson(tenantId, member.email, null)
   return withTenantLock(ports.db, tenantId, 'members', async () => {
-    if (await findMemberBySubject(ports.db, tenantId, subjectId)) throw new Refusal('member_exists')
+    if (await isMemberBySubject(ports.db, tenantId, subjectId)) throw new Refusal('member_exists')
     const command = { type: 'AddMember', memberId, tenantId, role, subjectId, email, at } as const
     await ports.execute(members, memberId, command, causeOf(origin, at), { loaded: noStream(members) })
     return memberId
@@ -92,7 +94,7 @@ export async function removeMember(
   origin: Origin,
 ): Promise<void> {
   await withTenantLock(ports.db, tenantId, 'members', async () => {
-    await requireMember(ports, tenantId, memberId)
+    if (!(await findListedMember(ports.db, tenantId, memberId))) throw new Refusal('member_not_found')
     const otherOwners = await countOtherOwners(ports.db, tenantId, memberId)
     await change(ports, memberId, { type: 'RemoveMember', otherOwners, at: momentOf(ports) }, origin)
   })

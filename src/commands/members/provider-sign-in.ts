@@ -1,5 +1,5 @@
 import { inTransaction } from '../../../projections/database/transaction.ts'
-import { findMembers, type KnownMember } from '../../../projections/members.ts'
+import { findListedMember, findMembers, type KnownMember } from '../../../projections/members.ts'
 import { deleteIdentity, findIdentity, linkIdentity } from '../../access/member-identities.ts'
 import { type LoggedOut, logoutTokenMs } from '../../access/openid/logout-token.ts'
 import type { Verified } from '../../access/openid/openid.ts'
@@ -16,7 +16,7 @@ import { addMember, changeRole, findMemberByEmail } from './members.ts'
 type At = { tenantId: string; provider: SignInProvider }
 
 /** Why a person whom the provider knows is not signed in. For the log: no page says it. */
-type NotAdmitted = 'no_role' | 'email_not_vouched_for' | 'no_member' | 'linked_otherwise'
+type NotAdmitted = 'no_role' | 'deactivated' | 'email_not_vouched_for' | 'no_member' | 'linked_otherwise'
 
 export type ProviderSignIn =
   | { outcome: 'signed_in'; known: KnownMember; identity: string }
@@ -49,7 +49,8 @@ export async function signInWithProvider(
   const role = roleBy(provider, claims)
   if (role === null) return refused('no_role')
   const identity = identityOf(ports, at, subject)
-  let linked = await linkedMember(ports, identity)
+  let linked = await linkedMember(ports, tenantId, identity)
+  if (linked === 'deactivated') return refused('deactivated')
   if (!linked) {
     const email = vouchedEmail(provider, claims)
     if (email === undefined) return refused('email_not_vouched_for')
@@ -57,20 +58,26 @@ export async function signInWithProvider(
     if (memberId === undefined) return refused('no_member')
     const link = { identity, memberId, tenantId, issuer: provider.issuer }
     if (!(await linkIdentity(ports.db, link, ports.now()))) return refused('linked_otherwise')
-    linked = await linkedMember(ports, identity)
-    if (!linked) return refused('no_member')
+    linked = await linkedMember(ports, tenantId, identity)
+    if (!linked || linked === 'deactivated') return refused('no_member')
   }
   await follow(ports, linked, role, origin)
   return signedIn(ports, linked.member.memberId, identity)
 }
 
 /** @returns the member whose link this is. A link whose member was removed is forgotten. */
-async function linkedMember(ports: Ports<'db'>, identity: string): Promise<KnownMember | undefined> {
+async function linkedMember(
+  ports: Ports<'db'>,
+  tenantId: string,
+  identity: string,
+): Promise<KnownMember | 'deactivated' | undefined> {
   const memberId = await findIdentity(ports.db, identity)
   if (memberId === undefined) return undefined
   const [known] = await findMembers(ports.db, [memberId])
-  if (!known) await deleteIdentity(ports.db, identity)
-  return known
+  if (known) return known
+  if (await findListedMember(ports.db, tenantId, memberId)) return 'deactivated'
+  await deleteIdentity(ports.db, identity)
+  return undefined
 }
 
 async function memberByEmail(

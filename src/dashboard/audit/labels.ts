@@ -35,6 +35,8 @@ export const actionWords: Readonly<Record<AuditedAction, string>> = {
   releases_listed: 'listed the releases of',
   onboarding_dismissed: 'hid the setup checklist',
   selling_elsewhere_chosen: 'chose to sell elsewhere for',
+  provisioned: 'updated from the directory:',
+  address_changed: 'changed the email address of',
   granted: 'approved',
   declined: 'denied',
 }
@@ -75,6 +77,8 @@ export const kindWords: Readonly<Record<AuditedKind, string>> = {
   portal: 'customer portal',
   signing_key: 'signing key',
   sign_in_provider: 'sign-in provider',
+  directory: 'directory',
+  directory_group: 'group of the directory',
   device_authorization: 'device authorization',
 }
 

@@ -18,7 +18,7 @@ import { one } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { deciderOf, originOfMember, principalOf } from '../session/principal.ts'
 import { messageView } from '../sign-in/view.ts'
-import { expiryOf, Lifetime } from '../tokens/fields.ts'
+import { expiryOf, isDangerous, Lifetime } from '../tokens/fields.ts'
 import { codeView, reviewView } from './view.ts'
 
 const CodeForm = z.object({ code: z.string().max(40) })
@@ -28,11 +28,11 @@ const Query = z.object({ code: one })
 /** Devices show the address of the page. */
 const linked = pageRoute({ page: 'member', query: Query, foreignQuery: 'in links' })
 const member = pageRoute({ page: 'member' })
-/** Only `danger` needs a proof. */
+/** Only dangerous scopes need a proof. */
 const approving = pageRoute({
   page: 'member',
   proof: 'send',
-  proofIf: ({ scopes }) => [scopes].flat().includes('danger'),
+  proofIf: ({ scopes }) => [scopes].flat().some(isDangerous),
 })
 
 const path = '/dashboard/device'

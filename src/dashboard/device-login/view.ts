@@ -6,7 +6,7 @@ import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { facts, field, heading, notice, select, tokenField } from '../frame/parts.ts'
 import type { Principal } from '../session/principal.ts'
-import { lifetimes, scopeBoxes } from '../tokens/fields.ts'
+import { isDangerous, lifetimes, scopeBoxes } from '../tokens/fields.ts'
 
 type CodeView = { token: string; code: string; problem: string | undefined }
 
@@ -67,7 +67,7 @@ function grantForm(view: View, grantable: readonly LoginRequest['scopes'][number
     ${tokenField(view.token)}
     ${scopeBoxes(
       'Scopes',
-      grantable.map((scope) => ({ scope, checked: scope !== 'danger' })),
+      grantable.map((scope) => ({ scope, checked: !isDangerous(scope) })),
     )}
     <div class="narrow">
       ${select(

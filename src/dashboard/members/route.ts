@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findMember, listMembers, type PresentMember } from '../../../projections/members.ts'
+import { findListedMember, type ListedMember, listAllMembers } from '../../../projections/members.ts'
 import { listTokenNamesOfMember } from '../../../projections/tokens/list.ts'
 import { membersWithLinks } from '../../access/links.ts'
 import { endSessionsOf, listSessionsOf } from '../../access/sessions.ts'
@@ -34,7 +34,7 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
 
   app.get('/members', pageRoute({ page: 'member' }), async (request, reply) => {
     const { tenantId, role, memberId } = principalOf(request)
-    const members = await listMembers(ports.db, tenantId)
+    const members = await listAllMembers(ports.db, tenantId)
     const people = await ports.subjects.openPeople(
       tenantId,
       members.map(({ subjectId, email }) => ({ subjectId, email, name: null })),
@@ -78,7 +78,7 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
   }
 
   const emailIn = async (tenantId: string, memberId: string) => {
-    const member = await findMember(ports.db, tenantId, memberId)
+    const member = await findListedMember(ports.db, tenantId, memberId)
     return member ? emailOf(ports, member) : null
   }
 
@@ -105,16 +105,18 @@ function oneMember(
   { ports, show }: PageContext,
   showLink: (request: MemberRequest, reply: FastifyReply) => Promise<FastifyReply>,
 ): void {
-  const required = async (request: MemberRequest): Promise<PresentMember> => {
+  const required = async (request: MemberRequest): Promise<ListedMember> => {
     const { id } = request.params
-    const member = isId('mem', id) ? await findMember(ports.db, principalOf(request).tenantId, id) : undefined
+    const member = isId('mem', id)
+      ? await findListedMember(ports.db, principalOf(request).tenantId, id)
+      : undefined
     if (!member) throw notFound('member')
     return member
   }
   /**
    * A member cannot change themselves here: another owner has to, so that no one locks themselves out by mistake.
    */
-  const another = async (request: MemberRequest): Promise<PresentMember> => {
+  const another = async (request: MemberRequest): Promise<ListedMember> => {
     const member = await required(request)
     if (member.memberId !== principalOf(request).memberId) return member
     throw new Problem(409, 'invalid_request', 'You cannot change your own membership. Ask another owner.')

@@ -1,4 +1,4 @@
-import type { PresentMember } from '../../../projections/members.ts'
+import type { ListedMember, PresentMember } from '../../../projections/members.ts'
 import { memberIn } from '../../access/member-sessions.ts'
 import type { ListedSession } from '../../access/sessions.ts'
 import type { signInMethods } from '../../commands/members/set-up.ts'
@@ -20,7 +20,7 @@ import {
 } from '../frame/parts.ts'
 
 type Members = {
-  rows: readonly { member: PresentMember; email: string | null; link: { expiresAt: string } | undefined }[]
+  rows: readonly { member: ListedMember; email: string | null; link: { expiresAt: string } | undefined }[]
   role: Role
   memberId: string
 }
@@ -37,6 +37,7 @@ export function membersView(view: View, { rows, role, memberId }: Members): Html
         rows: rows.map(({ member, email, link }): Content[] => [
           html`<span
             >${nameOf(member, email, mayManage)} ${member.memberId === memberId && badge('plain', 'you')}
+            ${withoutAccess(member)}
             ${link && html`<span class="sub">one-time link valid until ${moment(link.expiresAt)}</span>`}</span
           >`,
           html`<span>${member.role}<span class="sub wide">${rightsOf[member.role].summary}</span></span>`,
@@ -47,7 +48,10 @@ export function membersView(view: View, { rows, role, memberId }: Members): Html
   </div>`
 }
 
-function nameOf({ memberId }: PresentMember, email: string | null, mayManage: boolean): Content {
+const withoutAccess = ({ status }: ListedMember): Content =>
+  status === 'deactivated' && badge('warn', 'no access')
+
+function nameOf({ memberId }: ListedMember, email: string | null, mayManage: boolean): Content {
   const name = email ?? memberId
   return mayManage ? html`<a href=${`/dashboard/members/${memberId}`}>${name}</a>` : name
 }
@@ -104,7 +108,7 @@ export function linkView(link: string, email: string | null, expiresAt: string):
 }
 
 type OneMember = {
-  member: PresentMember
+  member: ListedMember
   email: string | null
   ways: Awaited<ReturnType<typeof signInMethods>>
   sessions: readonly ListedSession[]
@@ -119,6 +123,13 @@ const endingTokens = (names: readonly string[]): string =>
     ? 'They have no active API tokens.'
     : `The API tokens that they created stop working: ${names.map((name) => `“${name}”`).join(', ')}.`
 
+function directoryWords(member: ListedMember): string {
+  if (member.status === 'present') return 'managed by it; the role follows its groups where they are mapped'
+  return member.reason === 'no_role'
+    ? 'no access, since no group gives a role'
+    : 'deactivated there; reactivate the member there'
+}
+
 export function memberView(view: View, { member, email, ways, sessions, tokens, isSelf }: OneMember): Html {
   const { memberId, role, createdAt } = member
   const at = `/dashboard/members/${memberId}`
@@ -132,15 +143,17 @@ export function memberView(view: View, { member, email, ways, sessions, tokens, 
     <div class="sheet">
       ${facts([
         ['Role', role],
+        ...(member.directory ? ([['Directory', directoryWords(member)]] as const) : []),
         ['Member since', dayOf(createdAt)],
         ['Sign-in methods', waysText.length === 0 ? 'none yet' : waysText.join(', ')],
       ])}
     </div>
     ${isSelf && section('Your membership', html`<p>Manage <a href="/dashboard/account">your account</a> to change how you sign in. Another owner can change your role or remove you.</p>`)}
-    ${!isSelf && section('Role', form(view, `${at}/role`, roleBoxes(role, true), html`<button class="second">Change role</button>`))}
+    ${!isSelf && member.status === 'present' && section('Role', form(view, `${at}/role`, roleBoxes(role, true), html`<button class="second">Change role</button>`))}
     ${section('Sessions', sessionsView(view, sessions, at, isSelf))}
     ${
       !isSelf &&
+      member.status === 'present' &&
       section(
         'Account recovery',
         form(view, `${at}/link`, null, html`<button class="second">Create one-time link</button>`),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { readMaskedKeys } from '../../../projections/client-keys.ts'
+import { readScim } from '../../../projections/scim.ts'
 import { listSignInProviders } from '../../../projections/sign-in-providers.ts'
 import { listSigningKeys } from '../../../projections/signing.ts'
 import { findTenant } from '../../../projections/tenants.ts'
@@ -15,6 +16,7 @@ import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import { approvalRulePages } from './approval-rule-route.ts'
 import { customerSettingPages } from './customers-route.ts'
+import { directorySettingPages } from './directory-route.ts'
 import { namePages } from './name-route.ts'
 import { sdkKeyPages } from './sdk-key-route.ts'
 import { signInSettingPages } from './sign-in-route.ts'
@@ -34,6 +36,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
     const keys = await readMaskedKeys(ports.db, principal.tenantId)
     const tenant = await findTenant(ports.db, principal.tenantId)
     const { providers } = await listSignInProviders(ports.db, principal.tenantId)
+    const { scim } = await readScim(ports.db, principal.tenantId)
     const signingKeys = await listSigningKeys(ports.db, principal.tenantId, momentOf(ports))
     return show(reply, {
       title: 'Settings',
@@ -48,6 +51,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
             confirmationSeconds: tenant?.confirmationSeconds ?? shortestLifetimeSeconds,
           },
           signIn: { count: providers.length, providersOnly: tenant?.providersOnly ?? false },
+          scim,
           customersByAddress: !tenant?.noCustomersByAddress,
           mayManage: may(principal.role, 'manage_settings'),
           mayChangeRule: may(principal.role, 'manage_members'),
@@ -62,6 +66,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
   signingKeyPages(app, context)
   approvalRulePages(app, context)
   signInSettingPages(app, context)
+  directorySettingPages(app, context)
   customerSettingPages(app, context)
 }
 

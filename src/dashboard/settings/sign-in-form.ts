@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { isId } from '../../credentials/id.ts'
 import { Role } from '../../domain/members/roles.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
+import { ScimSettings } from '../../domain/scim/events.ts'
+import type { Scim } from '../../domain/scim/scim.ts'
 import { ProviderSettings } from '../../domain/sign-in-providers/events.ts'
 import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
 import { isSlug } from '../../domain/values.ts'
@@ -13,20 +15,21 @@ const { domains, roles } = ProviderSettings.shape
 /** Created with the form, so that sending it twice changes things once. */
 const operation = z.string().refine((id) => isId('req', id))
 
-/** `value: role`, one in each line; a value may hold colons. */
-const mappedRoles = given.transform((text, context) => {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-  const mapped = roles.safeParse(
-    lines.map((line) => {
-      const at = line.lastIndexOf(':')
-      return { value: line.slice(0, Math.max(0, at)).trim(), role: line.slice(at + 1).trim() }
-    }),
-  )
-  if (mapped.success) return mapped.data
-  const message = `Write each line as value: role. Roles are ${Role.options.join(', ')}.`
-  context.addIssue({ code: 'custom', message })
-  return z.NEVER
-})
+/** What stands before the colon, and a role, one of each in a line; what stands before may hold colons. */
+const rolesBy = <Name extends 'value' | 'group', Mapped extends z.ZodType>(name: Name, roleList: Mapped) =>
+  given.transform((text, context): z.infer<Mapped> => {
+    const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+    const mapped = roleList.safeParse(
+      lines.map((line) => {
+        const at = line.lastIndexOf(':')
+        return { [name]: line.slice(0, Math.max(0, at)).trim(), role: line.slice(at + 1).trim() }
+      }),
+    )
+    if (mapped.success) return mapped.data
+    const message = `Write each line as ${name}: role. Roles are ${Role.options.join(', ')}.`
+    context.addIssue({ code: 'custom', message })
+    return z.NEVER
+  })
 
 const emailDomains = given.transform((text, context) => {
   const named = domains.safeParse([...new Set(wordsIn(text.toLowerCase()))])
@@ -35,14 +38,16 @@ const emailDomains = given.transform((text, context) => {
   return z.NEVER
 })
 
+const defaultRole = z.union([Role, z.literal('').transform(() => null)])
+
 const fields = {
   operation,
   name: wantedLine(60, 'Enter a name.'),
   clientId: wantedLine(300, 'Enter the client ID.'),
   domains: emailDomains,
   roleClaim: optionalLine(100).transform((claim) => claim ?? null),
-  roles: mappedRoles,
-  defaultRole: z.union([Role, z.literal('').transform(() => null)]),
+  roles: rolesBy('value', roles),
+  defaultRole,
 }
 
 export const NewProviderForm = z.object({
@@ -54,6 +59,20 @@ export const NewProviderForm = z.object({
 
 /** An empty client secret keeps the present one. */
 export const ProviderForm = z.object({ ...fields, clientSecret: optionalLine(4096) })
+
+/** How members of a directory get their roles. */
+export const DirectoryForm = z.object({
+  operation,
+  roles: rolesBy('group', ScimSettings.shape.roles),
+  defaultRole,
+})
+
+/** The form of a directory as it is. */
+export const formOfDirectory = ({ settings }: Pick<Scim, 'settings'>) =>
+  newForm({
+    roles: settings.roles.map(({ group, role }) => `${group}: ${role}`).join('\n'),
+    defaultRole: settings.defaultRole ?? '',
+  })
 
 export const OperationForm = z.object({ operation })
 export const RuleForm = z.object({ rule: z.enum(['any', 'providers']) })

@@ -1,3 +1,4 @@
+import type { Scim } from '../../domain/scim/scim.ts'
 import type { KeyState } from '../../domain/signing/signing.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
 import { type Content, type Html, html } from '../../html.ts'
@@ -7,6 +8,7 @@ import { badge, copyable, facts, heading, secretBox, section, tokenField } from 
 import type { Principal } from '../session/principal.ts'
 import { type ApprovalSettings, approvalRuleSummary } from './approval-rule-view.ts'
 import { customersSummary } from './customers-route.ts'
+import { directorySummary } from './directory-view.ts'
 import { signInSummary } from './sign-in-view.ts'
 import { signingKeysSummary } from './signing-keys-view.ts'
 
@@ -19,6 +21,7 @@ type Settings = {
   signingKeys: readonly KeyState[]
   approvals: ApprovalSettings
   signIn: Parameters<typeof signInSummary>[0]
+  scim: Scim
   customersByAddress: boolean
   /** Approvals and signing keys. */
   mayManage: boolean
@@ -28,7 +31,8 @@ type Settings = {
 }
 
 export function settingsView(view: View, settings: Settings): Html {
-  const { principal, sdkKey, checkoutKey, signingKeys, approvals, signIn, customersByAddress } = settings
+  const { principal, sdkKey, checkoutKey, signingKeys, approvals, signIn, scim, customersByAddress } =
+    settings
   const { mayManage, mayChangeRule, mayConnect } = settings
   const { tenantId, tenantName, tenantStatus, plan } = principal
   return html`<div>
@@ -46,6 +50,7 @@ export function settingsView(view: View, settings: Settings): Html {
     </div>
     ${section('Approvals', approvalRuleSummary(approvals, mayChangeRule), 'Who can approve dangerous requests, and for how long.')}
     ${section('Single sign-on', signInSummary(signIn, mayChangeRule), 'How members of this workspace sign in.')}
+    ${section('Directory', directorySummary(scim, mayChangeRule), 'Members that a directory adds and removes over SCIM 2.0.')}
     ${section('Customers', customersSummary(view.token, customersByAddress, mayManage), 'Which customer a new license belongs to.')}
     ${section('SDK key', sdkKeySummary(view, sdkKey, mayConnect), 'API key that your apps use for the client API.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayConnect), 'API key for creating checkout sessions.')}

@@ -14,13 +14,14 @@ const scopeWords: Record<Scope, string> = {
   'customers:read': 'View customers',
   'customers:write': 'Create customers and change their entitlements',
   'usage:read': 'View usage statistics',
+  scim: 'Let a directory manage members and their roles, as an owner could. Such a token has no other scope.',
   danger:
     'Request dangerous operations: revoke, export, delete, reveal secrets. Each one still needs approval by a person.',
 }
 
 export const scopeList = (scopes: readonly Scope[]): Html =>
   html`<span class="tags"
-    >${scopes.map((scope) => html`<code class=${`badge ${scope === 'danger' ? 'bad' : 'plain'}`}>${scope}</code>`)}</span
+    >${scopes.map((scope) => html`<code class=${`badge ${isDangerous(scope) ? 'bad' : 'plain'}`}>${scope}</code>`)}</span
   >`
 
 /** The scopes in one line of a list, with read and write of a resource combined. */
@@ -33,17 +34,20 @@ export function scopeSummary(scopes: readonly Scope[]): Html {
   return html`<span class="tags"
     >${[...groups].map(
       ([group, rights]) =>
-        html`<span class=${`badge ${group === 'danger' ? 'bad' : 'plain'}`}>${[group, rights.join(', ')].join(' ').trim()}</span>`,
+        html`<span class=${`badge ${isDangerous(group) ? 'bad' : 'plain'}`}>${[group, rights.join(', ')].join(' ').trim()}</span>`,
     )}</span
   >`
 }
 
 type ScopeBox = { scope: Scope; checked: boolean }
 
-/** A check box per scope, `danger` separately at the end. */
+/** Whether a token with this scope could do great harm. */
+export const isDangerous = (scope: unknown): boolean => scope === 'danger' || scope === 'scim'
+
+/** A check box per scope, the dangerous ones separately at the end. */
 export function scopeBoxes(legend: string, boxes: readonly ScopeBox[], error?: string): Html {
   const box = ({ scope, checked }: ScopeBox) =>
-    html`<div class=${scope === 'danger' ? 'check danger' : 'check'}>
+    html`<div class=${isDangerous(scope) ? 'check danger' : 'check'}>
       <input
         type="checkbox"
         id=${`scope-${scope}`}
@@ -58,8 +62,8 @@ export function scopeBoxes(legend: string, boxes: readonly ScopeBox[], error?: s
   return html`<fieldset aria-describedby=${error ? 'scopes-error' : undefined}>
     <legend>${legend}</legend>
     ${error && html`<p class="error" id="scopes-error">${error}</p>`}
-    <div class="checks">${boxes.filter(({ scope }) => scope !== 'danger').map(box)}</div>
-    ${boxes.filter(({ scope }) => scope === 'danger').map(box)}
+    <div class="checks">${boxes.filter(({ scope }) => !isDangerous(scope)).map(box)}</div>
+    ${boxes.filter(({ scope }) => isDangerous(scope)).map(box)}
   </fieldset>`
 }
 

@@ -4,9 +4,9 @@ import { listTokens } from '../../../projections/tokens/list.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { createToken, requireToken } from '../../commands/tokens.ts'
 import { isId, newId } from '../../credentials/id.ts'
-import { may } from '../../domain/members/roles.ts'
+import { may, mayCreateScimToken, type Role } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { Scope } from '../../domain/tokens/events.ts'
+import { mayStandTogether, Scope } from '../../domain/tokens/events.ts'
 import { effectWords } from '../../gate/effects/sentences.ts'
 import { revokeToken } from '../../gate/operations/revoke-token.ts'
 import { actorNames } from '../../history/actors.ts'
@@ -104,30 +104,43 @@ function revokeForms(app: FastifyInstance, { ports, show }: PageContext): void {
   })
 }
 
+function problemOf({ name, scopes }: { name: string; scopes: Scope[] }, role: Role): string | undefined {
+  if (name === '') return 'Enter a name.'
+  if (scopes.length === 0) return 'Choose at least one scope.'
+  if (!scopes.includes('scim')) return undefined
+  if (!mayCreateScimToken(role)) return 'Only an owner can create a token with the scope scim.'
+  return mayStandTogether(scopes) ? undefined : 'Choose scim alone, or the other scopes without it.'
+}
+
 const inputOf = ({ params: { id } }: TokenRequest) => ({ parameters: { id }, query: {}, body: null })
 
 function newTokenPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const form = (
     reply: FastifyReply,
+    role: Role,
     given: { name: string; scopes: Scope[]; lifetime: Lifetime },
     problem?: string,
   ) =>
     show(reply, {
       title: 'New API token',
       nav: 'tokens',
-      content: ({ token }) => newTokenView({ token, tokenId: newId('tok'), ...given, problem }),
+      content: ({ token }) => newTokenView({ token, tokenId: newId('tok'), ...given, problem, role }),
       problem,
     })
 
-  app.get('/tokens/new', manage, async (_request, reply) =>
-    form(reply, { name: '', scopes: ['products:read', 'licenses:read'], lifetime: '90' }),
+  app.get('/tokens/new', manage, async (request, reply) =>
+    form(reply, principalOf(request).role, {
+      name: '',
+      scopes: ['products:read', 'licenses:read'],
+      lifetime: '90',
+    }),
   )
 
   app.post('/tokens', manageForm, async (request, reply) => {
     const { tokenId, lifetime, ...input } = formOf(NewToken, request)
-    if (input.name === '') return form(reply, { ...input, lifetime }, 'Enter a name.')
-    if (input.scopes.length === 0) return form(reply, { ...input, lifetime }, 'Choose at least one scope.')
-    const { tenantId } = principalOf(request)
+    const { tenantId, role } = principalOf(request)
+    const problem = problemOf(input, role)
+    if (problem !== undefined) return form(reply, role, { ...input, lifetime }, problem)
     const expiresAt = expiryOf(lifetime, ports.now())
     try {
       const made = await createToken(

@@ -1,6 +1,6 @@
 import { type ListedToken, tokenStatusAt } from '../../../projections/tokens/list.ts'
-import { may, type Role } from '../../domain/members/roles.ts'
-import { Scope } from '../../domain/tokens/events.ts'
+import { may, mayCreateScimToken, type Role } from '../../domain/members/roles.ts'
+import { combinableScopes, Scope } from '../../domain/tokens/events.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -154,9 +154,10 @@ type NewToken = {
   scopes: readonly Scope[]
   lifetime: Lifetime
   problem: string | undefined
+  role: Role
 }
 
-export function newTokenView({ token, tokenId, name, scopes, lifetime, problem }: NewToken): Html {
+export function newTokenView({ token, tokenId, name, scopes, lifetime, problem, role }: NewToken): Html {
   return html`<div>
     ${heading('New API token', 'Scopes cannot be changed later. Grant only what the API client needs.')}
     ${problem && notice('wrong', problem)}
@@ -168,7 +169,10 @@ export function newTokenView({ token, tokenId, name, scopes, lifetime, problem }
       </div>
       ${scopeBoxes(
         'Scopes',
-        Scope.options.map((scope) => ({ scope, checked: scopes.includes(scope) })),
+        (mayCreateScimToken(role) ? Scope.options : combinableScopes).map((scope) => ({
+          scope,
+          checked: scopes.includes(scope),
+        })),
       )}
       <div class="narrow">
         ${select(

@@ -1,7 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { type Role, rightsOf } from '../members/roles.ts'
 import { Refusal } from '../refusal.ts'
-import type { Scope } from '../tokens/events.ts'
+import { mayStandTogether, type Scope } from '../tokens/events.ts'
 import type { LoginEvent } from './events.ts'
 
 type Decided = {
@@ -51,7 +51,7 @@ export function grantableOf(requested: readonly Scope[], role: Role): Scope[] {
 /**
  * A login is decided once. It never grants a scope that was not requested or that the member's role cannot
  * grant.
- * @throws Refusal `login_settled`, `scope_not_grantable`, `expiry_in_the_past`
+ * @throws Refusal `login_settled`, `scope_not_grantable`, `scim_scope_alone`, `expiry_in_the_past`
  */
 export function decideLogin(login: Login, command: LoginCommand): LoginEvent[] {
   const { tenantId, memberId, clientName, at } = command
@@ -68,6 +68,7 @@ export function decideLogin(login: Login, command: LoginCommand): LoginEvent[] {
   if (scopes.length === 0 || !scopes.every((scope) => grantable.includes(scope))) {
     throw new Refusal('scope_not_grantable')
   }
+  if (!mayStandTogether(scopes)) throw new Refusal('scim_scope_alone')
   if (tokenExpiresAt !== null && tokenExpiresAt <= at) throw new Refusal('expiry_in_the_past')
   return [{ type: 'LoginApproved', data: { ...decided, tokenId, scopes, tokenExpiresAt } }]
 }

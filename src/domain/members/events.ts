@@ -6,6 +6,10 @@ import { Role } from './roles.ts'
 export const LinkPurpose = z.enum(['invitation', 'recovery'])
 export type LinkPurpose = z.infer<typeof LinkPurpose>
 
+/** Why a member has no access for now: the directory deactivated them, or no group gives them a role. */
+export const WithoutAccess = z.enum(['directory', 'no_role'])
+export type WithoutAccess = z.infer<typeof WithoutAccess>
+
 /**
  * Everything a `member-<id>` stream may hold: the people of a tenant. Credentials are never recorded here,
  * only that a link for setting them up was issued.
@@ -27,6 +31,17 @@ export const MemberEvent = z.discriminatedUnion('type', [
     data: z.strictObject({ purpose: LinkPurpose, expiresAt: Moment, at: Moment }),
   }),
   z.object({ type: z.literal('MemberRoleChanged'), data: z.strictObject({ role: Role, at: Moment }) }),
+  /** A directory manages the member from now on; how it describes them is sealed. */
+  z.object({ type: z.literal('MemberProvisioned'), data: z.strictObject({ profile: Sealed, at: Moment }) }),
+  z.object({
+    type: z.literal('MemberAddressChanged'),
+    data: z.strictObject({ subjectId: z.string().min(1), email: Sealed, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('MemberDeactivated'),
+    data: z.strictObject({ reason: WithoutAccess, at: Moment }),
+  }),
+  z.object({ type: z.literal('MemberReactivated'), data: z.strictObject({ at: Moment }) }),
   z.object({ type: z.literal('MemberRemoved'), data: z.strictObject({ at: Moment }) }),
 ])
 export type MemberEvent = z.infer<typeof MemberEvent>

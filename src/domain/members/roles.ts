@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Scope } from '../tokens/events.ts'
+import { combinableScopes, Scope } from '../tokens/events.ts'
 
 export const Role = z.enum(['owner', 'admin', 'developer', 'support', 'approver', 'auditor'])
 export type Role = z.infer<typeof Role>
@@ -25,7 +25,7 @@ type RoleRights = {
   /** The description shown where a role is chosen. */
   summary: string
   permissions: readonly Permission[]
-  /** The scopes that the member may grant to an API client; `danger` is off by default. */
+  /** The scopes that the member may grant to an API client; `danger` is off by default, and `scim` makes owners. */
   grantable: readonly Scope[]
 }
 
@@ -58,12 +58,12 @@ export const rightsOf: Record<Role, RoleRights> = {
       'manage_tokens',
       'manage_settings',
     ],
-    grantable: Scope.options,
+    grantable: combinableScopes,
   },
   developer: {
     summary: 'Manages API tokens, webhooks and payment providers, and reads everything',
     permissions: ['manage_connections', 'manage_tokens'],
-    grantable: Scope.options.filter((scope) => scope !== 'danger'),
+    grantable: combinableScopes.filter((scope) => scope !== 'danger'),
   },
   support: {
     summary: 'Changes licenses and customers, and requests what needs an approval',
@@ -77,6 +77,9 @@ export const rightsOf: Record<Role, RoleRights> = {
   },
   auditor: { summary: 'Reads everything', permissions: [], grantable: reading },
 }
+
+/** Whether a member may create a token that manages members. */
+export const mayCreateScimToken = (role: Role): boolean => rightsOf[role].grantable.includes('scim')
 
 export const may = (role: Role, permission: Permission): boolean =>
   rightsOf[role].permissions.includes(permission)

@@ -55,8 +55,11 @@ export const reservedTenantIds: ReadonlySet<string> = new Set([
   '.well-known',
 ])
 
-/** A new tenant's id is none of these either: `connect` is an address of its own in `/api/stripe/webhook/connect`. */
-const unavailableIds: ReadonlySet<string> = new Set([...reservedTenantIds, 'connect'])
+/**
+ * A new tenant's id is none of these either: `connect` is an address of its own in `/api/stripe/webhook/connect`, and errors under
+ * `/scim/v2` have a form of their own.
+ */
+const unavailableIds: ReadonlySet<string> = new Set([...reservedTenantIds, 'connect', 'scim'])
 
 export const absentTenant: Tenant = { status: 'absent' }
 

@@ -14,8 +14,17 @@ export const Scope = z.enum([
   'customers:write',
   'usage:read',
   'danger',
+  /** Users and groups of a directory, and nothing else: a token that has it has no other scope. */
+  'scim',
 ])
 export type Scope = z.infer<typeof Scope>
+
+/** The scopes that one token may have together. */
+export const combinableScopes: readonly Scope[] = Scope.options.filter((scope) => scope !== 'scim')
+
+/** Whether one token may have these scopes: `scim` stands alone. */
+export const mayStandTogether = (scopes: readonly Scope[]): boolean =>
+  !scopes.includes('scim') || new Set(scopes).size === 1
 
 /** Everything a `token-<id>` stream may hold. Of the token itself only its SHA-256 is recorded. */
 export const TokenEvent = z.discriminatedUnion('type', [

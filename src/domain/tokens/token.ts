@@ -1,6 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
-import type { Scope, TokenEvent } from './events.ts'
+import { mayStandTogether, type Scope, type TokenEvent } from './events.ts'
 
 export type Token =
   | { status: 'absent' }
@@ -33,7 +33,7 @@ export const absentToken: Token = { status: 'absent' }
 
 /**
  * Revoking is final, and a second revocation changes nothing.
- * @throws Refusal `token_exists`, `token_not_found`, `expiry_in_the_past`
+ * @throws Refusal `token_exists`, `token_not_found`, `expiry_in_the_past`, `scim_scope_alone`
  */
 export function decideToken(token: Token, command: TokenCommand): TokenEvent[] {
   switch (command.type) {
@@ -41,6 +41,7 @@ export function decideToken(token: Token, command: TokenCommand): TokenEvent[] {
       if (token.status !== 'absent') throw new Refusal('token_exists')
       const { type: _, scopes, ...data } = command
       if (data.expiresAt !== null && data.expiresAt <= data.at) throw new Refusal('expiry_in_the_past')
+      if (!mayStandTogether(scopes)) throw new Refusal('scim_scope_alone')
       return [{ type: 'TokenCreated', data: { ...data, scopes: [...new Set(scopes)].sort() } }]
     }
     case 'RevokeToken':

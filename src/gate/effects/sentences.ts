@@ -1,5 +1,6 @@
 import { givesSeats } from '../../domain/licenses/status.ts'
 import { plainText, quoted } from '../../domain/plain-text.ts'
+import type { ScimEvent } from '../../domain/scim/events.ts'
 import type { SignInProviderEvent } from '../../domain/sign-in-providers/events.ts'
 import type { Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
 import { capitalized, counted as withWords } from '../../sentence.ts'
@@ -145,8 +146,11 @@ function factWords(fact: Fact): string[] {
   }
 }
 
-/** What the events about the providers that members sign in with mean. */
-const signInWords: ReadonlyMap<string, string> = new Map<SignInProviderEvent['type'], string>([
+/** What the events about how members come and sign in mean. */
+const signInWords: ReadonlyMap<string, string> = new Map<
+  SignInProviderEvent['type'] | ScimEvent['type'],
+  string
+>([
   [
     'SignInProviderAdded',
     'People whom the provider vouches for can sign in to this workspace as members, with the roles that it gives',
@@ -156,6 +160,10 @@ const signInWords: ReadonlyMap<string, string> = new Map<SignInProviderEvent['ty
     'Who signs in with the provider, and with which role, follows the new settings at once',
   ],
   ['SignInProviderSecretReplaced', 'The client secret is replaced'],
+  [
+    'ScimSettingsChanged',
+    'Members of the directory get the roles of their groups at once, or lose their access',
+  ],
   [
     'SignInProviderRemoved',
     'Members can no longer sign in with the provider, and sessions that were started with it end',

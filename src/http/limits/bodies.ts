@@ -51,9 +51,9 @@ function readsBeforeSignIn({ config }: RouteOptions): boolean {
  * Treats an empty body as no body, whatever its content type: many clients send the type with every POST. A missing
  * body is then refused by the schema.
  */
-function acceptJson(app: FastifyInstance): void {
+export function acceptJson(app: FastifyInstance, mediaType = 'application/json'): void {
   const parse = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+  app.addContentTypeParser<string>(mediaType, { parseAs: 'string' }, (request, body, done) => {
     const wrong = whyNotRead(body, request.routeOptions.config.mostFields ?? mostFields)
     if (body === '') done(null)
     else if (wrong !== undefined) done(new RefusedInput(wrong))

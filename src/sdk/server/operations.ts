@@ -56,6 +56,7 @@ export const operations = {
   getProductMail: 'GET /v1/products/{productId}/mail',
   getReceipt: 'GET /v1/licenses/{id}/receipt',
   getSale: 'GET /v1/sales/{id}',
+  getScim: 'GET /v1/scim',
   getSdkKey: 'GET /v1/sdk-key gated',
   getSignInProvider: 'GET /v1/sign-in-providers/{id}',
   getStripeStatus: 'GET /v1/integrations/stripe/status',
@@ -142,6 +143,7 @@ export const operations = {
   setPortalLogo: 'PUT /v1/portal/logo',
   setProductMail: 'PUT /v1/products/{productId}/mail',
   setReleases: 'PUT /v1/products/{productId}/releases',
+  setScim: 'PUT /v1/scim gated',
   setUseReports: 'PUT /v1/integrations/stripe/use-reports',
   setWebhook: 'PUT /v1/webhook gated',
   startTestPurchase: 'POST /v1/test-purchase idempotent',
@@ -227,6 +229,7 @@ export type DryRunId =
   | 'setPortalLogo'
   | 'setProductMail'
   | 'setReleases'
+  | 'setScim'
   | 'setUseReports'
   | 'setWebhook'
   | 'suspendLicense'

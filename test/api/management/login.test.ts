@@ -8,7 +8,7 @@ import { findByUserCode, userCodeLetters } from '../../../src/access/login-reque
 import { approveLogin, denyLogin } from '../../../src/commands/logins.ts'
 import { addMember } from '../../../src/commands/members/members.ts'
 import { tokenStream } from '../../../src/domain/streams.ts'
-import { Scope } from '../../../src/domain/tokens/events.ts'
+import { combinableScopes, Scope } from '../../../src/domain/tokens/events.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { eventsIn, origin } from '../../harness/ledger.ts'
 
@@ -169,7 +169,7 @@ describe('a device', () => {
   test('that names no scopes requests all except licenses:runtime', async () => {
     const { scopes, clientName } = await waiting(await start())
     expect([...scopes].sort()).toStrictEqual(
-      Scope.options.filter((scope) => scope !== 'licenses:runtime').sort(),
+      combinableScopes.filter((scope) => scope !== 'licenses:runtime').sort(),
     )
     expect(clientName).toBe('Unnamed API client')
   })

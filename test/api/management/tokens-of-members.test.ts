@@ -49,7 +49,7 @@ const validate = (token: string) =>
 const ended = {
   status: 401,
   body: {
-    error: 'the member who created the token was removed; create another token',
+    error: 'the member who created the token was removed or deactivated; use a token of another member',
   },
 }
 const answered = ({ status, body }: Answer) => ({ status, body })

@@ -11,7 +11,7 @@ import {
 import { redeemLogin } from '../../../commands/logins.ts'
 import { revokeToken } from '../../../commands/tokens.ts'
 import { sha256 } from '../../../credentials/sha256.ts'
-import { Scope } from '../../../domain/tokens/events.ts'
+import { combinableScopes, Scope } from '../../../domain/tokens/events.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { addressOf } from '../../../http/listening.ts'
 import { Problem } from '../../../http/problem.ts'
@@ -26,7 +26,7 @@ const starting: Allowance = { burst: 20, intervalMs: 6000 }
 const polling: Allowance = { burst: 120, intervalMs: 500 }
 
 /** The scopes of a client that requests none: the whole management interface. */
-const managementScopes = Scope.options.filter((scope) => scope !== 'licenses:runtime')
+const managementScopes = combinableScopes.filter((scope) => scope !== 'licenses:runtime')
 
 const clientId = text(200).optional().meta({
   description: 'The client id of an OAuth library; any text. Shown to the person if client_name is absent',

@@ -147,6 +147,18 @@ export const workspaceCommands = {
     summary: 'Delete a sign-in provider',
     question: 'Delete this provider and end its sessions?',
   },
+  getScim: {
+    words: 'scim show',
+    summary: 'Show the address for the directory, and which group gives which role',
+  },
+  setScim: {
+    words: 'scim set',
+    summary: 'Set which groups of the directory give which roles',
+    options: {
+      roles: 'an array of {group, role}; replaces all of them',
+      defaultRole: 'of members without a mapped group; null for no access',
+    },
+  },
   listAudit: {
     words: 'audit list',
     summary: 'List who viewed, exported, decided and changed what',

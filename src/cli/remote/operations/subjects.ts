@@ -28,6 +28,7 @@ export const subjects: Readonly<Record<string, string>> = {
   confirmations: 'Operations that wait for an approval',
   'sdk-key': "The key that identifies a tenant's apps",
   'sign-in': 'Sign-in through OpenID providers',
+  scim: 'Members from a directory, over SCIM 2.0',
   workspace: 'The workspace of the token',
   audit: 'Who viewed and changed what, and checks of the log',
   transparency: 'Proof that the log was not rewritten',

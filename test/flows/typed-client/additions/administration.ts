@@ -2,12 +2,14 @@ import {
   addSignInProvider,
   changeSignInProvider,
   deleteSignInProvider,
+  getScim,
   getSignInProvider,
   listAudit,
   listSignInProviders,
   listTokens,
   readInsights,
   revokeToken,
+  setScim,
 } from '../client/index.ts'
 import { approved, expect, rehearsed } from '../program.ts'
 
@@ -60,3 +62,16 @@ const providers = await listSignInProviders()
 expect('it is listed', providers.data, ({ items }) => items.length === 1)
 await rehearsed((query) => deleteSignInProvider({ path: at, query }))
 await approved((headers) => deleteSignInProvider({ path: at, headers }))
+
+const directory = {
+  roles: [{ group: 'Licensing admins', role: 'admin' as const }],
+  defaultRole: 'auditor' as const,
+}
+await rehearsed((query) => setScim({ query, body: directory }))
+await approved((headers) => setScim({ headers, body: directory }))
+const { data: scim } = await getScim()
+expect(
+  'the roles of a directory are set',
+  scim,
+  ({ scim: { baseUrl, roles } }) => baseUrl.endsWith('/scim/v2') && roles.length === 1,
+)
