@@ -84,7 +84,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
   ]
   await ask('PATCH', `/v1/customers/${customerId}/entitlements`, { token, body: { overrides } })
   await ask('POST', `/v1/customers/${customerId}/organization`, { token })
-  const colleagues = ['Ines', 'Jonas', 'Kaja', 'Liam', 'Mona'].map((name) => ({
+  const colleagues = ['Ines', 'Jonas', 'Karl', 'Liam', 'Mona'].map((name) => ({
     email: `${name.toLowerCase()}@northwind.example`,
     name,
   }))

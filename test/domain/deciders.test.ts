@@ -35,6 +35,7 @@ import { testPurchases } from '../../src/domain/test-purchases/test-purchase.ts'
 import { tokens } from '../../src/domain/tokens/token.ts'
 import { trials } from '../../src/domain/trials/trial.ts'
 import { webhooks } from '../../src/domain/webhooks/webhook.ts'
+import { customerCommands } from './customers/samples.ts'
 import { outcomeOf } from './given.ts'
 import { goldenData, goldenEvents } from './golden.ts'
 import { at, instanceCommands, later, nextEnd, terms } from './licenses/license-samples.ts'
@@ -248,17 +249,7 @@ const all: Laws[] = [
     { type: 'ReseatDevice', deviceId: 'laptop', at },
     { type: 'TakeBackImport', reason: null, at },
   ]),
-  lawsOf('customers', customers, [
-    {
-      type: 'CreateCustomer',
-      customerId: 'cus_1',
-      tenantId,
-      ...{ subjectId: 'sub_1', email: 'sealed', name: null, metadata: {}, at },
-    },
-    { type: 'ReplaceOverrides', overrides: [], at },
-    { type: 'ReplaceMeters', meters: [], at },
-    { type: 'EraseCustomer', at },
-  ]),
+  lawsOf('customers', customers, customerCommands),
   lawsOf('subjects', subjects, [
     { type: 'BeginErasure', tenantId, subjectId: 'sub_1', at },
     {

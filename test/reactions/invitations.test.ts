@@ -9,6 +9,7 @@ import {
   invitePerson,
   removePerson,
 } from '../../src/commands/organizations/people.ts'
+import { sayIn } from '../../src/domain/portal/texts.ts'
 import { customerStream } from '../../src/domain/streams.ts'
 import type { OutgoingMail, Sending } from '../../src/mail/mailer.ts'
 import { mailInvitations } from '../../src/reactions/invitations.ts'
@@ -75,7 +76,7 @@ test('it is mailed once, in its language, also by processes that poll at the sam
     tenantId: tenant.tenantId,
     from: { name: 'Acme' },
     replyTo: 'help@acme.example',
-    subject: 'Sie wurden zu den Lizenzen von Analysts eingeladen',
+    subject: sayIn('de', {})('inviteSubject', { organization: 'Analysts' }),
   })
   expect(sent[0]?.text).toContain(`https://keys.acme.example/portal/${tenant.tenantId}/sign-in`)
   expect(await recorded()).toHaveLength(1)

@@ -166,7 +166,7 @@ async function requirePortal({ db }: Ports<'db'>, tenantId: string): Promise<voi
 }
 
 /** @throws Refusal `person_not_found` */
-export async function requirePerson(
+async function requirePerson(
   { db }: Ports<'db'>,
   { tenantId, customerId }: Place,
   personId: string,

@@ -1,4 +1,4 @@
-import type { ListedMember, PresentMember } from '../../../projections/members.ts'
+import type { ListedMember } from '../../../projections/members.ts'
 import { memberIn } from '../../access/member-sessions.ts'
 import type { ListedSession } from '../../access/sessions.ts'
 import type { signInMethods } from '../../commands/members/set-up.ts'

@@ -9,7 +9,7 @@ export const maxPeople = 1000
 const invitationEveryMs = 60 * 60_000
 
 /** A person of an organization. */
-export type OrganizationPerson = {
+type OrganizationPerson = {
   subjectId: string
   role: OrganizationRole
   /** When an invitation was last asked for, and whether its mail was taken. */
