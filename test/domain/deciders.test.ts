@@ -252,11 +252,7 @@ const all: Laws[] = [
   lawsOf('customers', customers, customerCommands),
   lawsOf('subjects', subjects, [
     { type: 'BeginErasure', tenantId, subjectId: 'sub_1', at },
-    {
-      type: 'EndErasure',
-      erased: { licenses: 1, customers: 0, sales: 0, notifications: 0, mails: 0 },
-      at,
-    },
+    { type: 'EndErasure', erased: goldenData('subject', 'SubjectErased'), at },
   ]),
   lawsOf('integrations', integrations, [
     {
