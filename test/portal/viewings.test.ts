@@ -51,6 +51,7 @@ test.each(Role.options)('every role that reads customers may see it: %s', async 
 describe('in a viewing', () => {
   let seen: Awaited<ReturnType<typeof viewing>>
   let device: string
+  let colleague: string
   let routes: Route[]
   beforeEach(async () => {
     seen = await viewing()
@@ -59,13 +60,21 @@ describe('in a viewing', () => {
       [seen.customer.licenseId],
     )
     device = rows[0]?.id ?? ''
+    const own = `/v1/customers/${seen.customer.customerId}`
+    const { token } = portal.tenant
+    await portal.api.ask('POST', `${own}/organization`, { token })
+    const people = [{ email: 'colleague@example.com' }]
+    const { body } = await portal.api.ask('POST', `${own}/people`, { token, body: { people, invite: false } })
+    colleague = (body as { people: { id: string }[] }).people[0]?.id ?? ''
     routes = routesOf(portal.api.app).filter(({ path }) => path.startsWith('/portal/:tenantId'))
   })
   const urlOf = ({ path }: Route): string =>
     path
       .replace(':tenantId', portal.tenant.tenantId)
+      .replace('/organizations/:id', `/organizations/${seen.customer.customerId}`)
       .replace(':id', seen.customer.licenseId)
       .replace(':device', device)
+      .replace(':person', colleague)
 
   test('no page of any route has a form besides the one that ends it', async () => {
     const before = await stored()
@@ -93,10 +102,17 @@ describe('in a viewing', () => {
       '/licenses/:id/replace-key': 200,
       '/link': 410,
       '/logo': 404,
+      '/organizations/:id': 200,
+      '/organizations/:id/acts': 200,
+      '/organizations/:id/leave': 200,
+      '/organizations/:id/list': 200,
+      '/organizations/:id/people.csv': 200,
+      '/organizations/:id/people/:person': 200,
+      '/organizations/:id/people/:person/remove': 200,
       '/sign-in': 303,
       '/viewing': 410,
     })
-    expect(withheld).toHaveLength(6)
+    expect(withheld).toHaveLength(11)
     expect(await stored()).toStrictEqual(before)
   })
 
