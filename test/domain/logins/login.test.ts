@@ -14,7 +14,7 @@ import {
 } from '../../../src/domain/logins/login.ts'
 import { Role, rightsOf } from '../../../src/domain/members/roles.ts'
 import { Refusal } from '../../../src/domain/refusal.ts'
-import { Scope } from '../../../src/domain/tokens/events.ts'
+import { mayStandTogether, Scope } from '../../../src/domain/tokens/events.ts'
 import { givenOn } from '../given.ts'
 
 const given = givenOn({ initial: pendingLogin, decide: decideLogin, evolve: evolveLogin })
@@ -75,7 +75,7 @@ describe('approving', () => {
       .when({ ...approve, tokenExpiresAt: at })
       .expectRefusal('expiry_in_the_past'))
 
-  test('the granted scopes are always among the requested ones and among those of the role', () =>
+  test('the granted scopes are among the requested ones and those of the role, and scim is alone', () =>
     fc.assert(
       fc.property(
         fc.subarray([...Scope.options]),
@@ -85,8 +85,9 @@ describe('approving', () => {
           const grantable = grantableOf(scopesAsked, role)
           const allowed = scopes.length > 0 && scopes.every((scope) => grantable.includes(scope))
           const decide = () => decideLogin(pendingLogin, { ...approve, scopesAsked, scopes, role })
-          if (allowed) expect(decide()).toHaveLength(1)
-          else expect(decide).toThrow(new Refusal('scope_not_grantable'))
+          if (!allowed) expect(decide).toThrow(new Refusal('scope_not_grantable'))
+          else if (mayStandTogether(scopes)) expect(decide()).toHaveLength(1)
+          else expect(decide).toThrow(new Refusal('scim_scope_alone'))
           for (const scope of grantable) {
             expect(scopesAsked).toContain(scope)
             expect(rightsOf[role].grantable).toContain(scope)
