@@ -35,7 +35,7 @@ export const hasFile = (directory: string): boolean => existsSync(fileIn(directo
 
 /** The one file of a relay. Several processes may have it open; one of them serves. */
 export type Database = {
-  /** @throws StoreFailed */
+  /** All that the query reads is of one moment, while another process writes. @throws StoreFailed */
   read: <Result>(query: (database: DatabaseSync) => Result) => Result
   /**
    * Does all of the work or nothing; after the return it is durable. What it throws undoes it.
@@ -75,7 +75,16 @@ export function openDatabase(directory: string, maxPages?: number): Database {
     }
   }
   return {
-    read: (query) => attempt(() => query(open().database)),
+    read: (query) =>
+      attempt(() => {
+        const { database } = open()
+        database.exec('begin')
+        try {
+          return query(database)
+        } finally {
+          if (database.isTransaction) database.exec('commit')
+        }
+      }),
     transact: (work) =>
       attempt(() => {
         const connection = open()
