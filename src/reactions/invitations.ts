@@ -1,7 +1,7 @@
+import type { PresentCustomer } from '../../projections/customers.ts'
 import { type DueInvitation, findPerson, listDueInvitations } from '../../projections/people.ts'
 import { findOpenPortal } from '../../projections/portal.ts'
 import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'
-import { requireCustomer } from '../commands/customers/customers.ts'
 import { invitationMailId } from '../commands/organizations/invitation-mails.ts'
 import { causeOf, momentOf } from '../commands/origin.ts'
 import { customers } from '../domain/customers/customer.ts'
@@ -38,7 +38,7 @@ export const mailInvitations = (
 
 async function mail(
   ports: InvitationPorts,
-  { tenantId, customerId, personId }: DueInvitation,
+  { customerId, personId }: DueInvitation,
   baseUrl: string,
 ): Promise<void> {
   const at = momentOf(ports)
@@ -48,29 +48,32 @@ async function mail(
     async (customer) => {
       const invited = customer.status === 'present' ? customer.people?.[personId]?.invited : undefined
       // Removed, or mailed by another process, since it was listed.
-      if (invited === undefined || invited.mailed) return undefined
-      await send(ports, { tenantId, customerId, personId }, invited.at, baseUrl)
-      return { type: 'RecordInvitation', personId, at }
+      if (customer.status === 'absent' || invited === undefined || invited.mailed) return undefined
+      const isSent = await send(ports, customer, { personId, invitedAt: invited.at }, baseUrl)
+      return isSent ? { type: 'RecordInvitation', personId, at } : undefined
     },
     causeOf(originOfProcess(), at),
   )
 }
 
-/** @throws Error when the mail was not accepted */
+/**
+ * @returns false when there is nothing to invite to, because the portal was closed since, or nobody to invite any more
+ * @throws Error when the mail was not accepted
+ */
 async function send(
   ports: InvitationPorts,
-  { tenantId, customerId, personId }: DueInvitation,
-  invitedAt: string,
+  customer: PresentCustomer,
+  { personId, invitedAt }: { personId: string; invitedAt: string },
   baseUrl: string,
-): Promise<void> {
-  const [person, portal, { customer }] = await Promise.all([
+): Promise<boolean> {
+  const { tenantId, customerId } = customer
+  const [person, portal] = await Promise.all([
     findPerson(ports.db, tenantId, customerId, personId),
     findOpenPortal(ports.db, tenantId),
-    requireCustomer(ports, tenantId, customerId),
   ])
-  if (!person || !portal) return
+  if (!person || !portal) return false
   const [to, organization] = await ports.subjects.openPeople(tenantId, [person, customer])
-  if (!to?.email) return
+  if (!to?.email) return false
   const language = person.language ?? 'en'
   const facts = {
     to: to.email,
@@ -87,4 +90,5 @@ async function send(
   const deliveryId = invitationMailId(ports, { tenantId, personId, at: invitedAt })
   const sending = await ports.mailing.mailer.send({ ...written, tenantId, deliveryId, at: momentOf(ports) })
   if (!sending.taken) throw new Error(`the mail server rejected the mail: ${sending.problem}`)
+  return true
 }

@@ -20,7 +20,7 @@ import { openPortalOf } from '../portal/customer.ts'
 
 const taken: Sending = { taken: true, status: 250, answer: '250 OK' }
 const sent: OutgoingMail[] = []
-let answer: () => Sending
+let answer: () => Sending | Promise<Sending>
 let failures: string[]
 
 let api: TestApi
@@ -132,6 +132,22 @@ test('nobody is mailed who was removed meanwhile, or while the portal is off', a
   await openPortalOf(api.app, tenant.token)
   await mails().poll()
   expect(sent.map(({ to }) => to.email)).toStrictEqual(['hopper@example.com'])
+})
+
+test('an invitation whose portal is closed just before it would be mailed is not recorded as mailed', async () => {
+  await addPeople(ports(), place, [{ email: 'hopper@example.com', role: 'member' }], 'en', origin)
+  // Both are due in one poll.
+  answer = async () => {
+    await openPortalOf(api.app, tenant.token, { enabled: false })
+    return taken
+  }
+  await mails().poll()
+  expect([sent.length, (await recorded()).length]).toStrictEqual([1, 1])
+  answer = () => taken
+  await openPortalOf(api.app, tenant.token)
+  await mails().poll()
+  expect(sent.map(({ to }) => to.email).toSorted()).toStrictEqual(['grace@example.com', 'hopper@example.com'])
+  expect(await recorded()).toHaveLength(2)
 })
 
 test('another invitation is another mail', async () => {
