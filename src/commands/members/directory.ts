@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { countOtherOwners, type ListedMember, listAllMembers } from '../../../projections/members.ts'
+import {
+  countOtherOwners,
+  findListedMember,
+  type ListedMember,
+  listAllMembers,
+} from '../../../projections/members.ts'
 import { readScim } from '../../../projections/scim.ts'
 import { changeEmailIndex } from '../../access/credentials.ts'
 import { sameMailbox } from '../../access/fingerprint.ts'
@@ -36,8 +41,15 @@ type ReadPorts = Ports<'db' | 'subjects'>
 type ChangePorts = ReadPorts & Ports<'execute' | 'fingerprint' | 'now'>
 
 /** All members of a tenant, oldest first. One whom no directory described yet is known by their address. */
-export async function listUsers({ db, subjects }: ReadPorts, tenantId: string): Promise<DirectoryUser[]> {
-  const listed = await listAllMembers(db, tenantId)
+export async function listUsers(ports: ReadPorts, tenantId: string): Promise<DirectoryUser[]> {
+  return usersOf(ports, tenantId, await listAllMembers(ports.db, tenantId))
+}
+
+async function usersOf(
+  { subjects }: ReadPorts,
+  tenantId: string,
+  listed: readonly ListedMember[],
+): Promise<DirectoryUser[]> {
   const people = await subjects.openPeople(
     tenantId,
     listed.map(({ subjectId, email }) => ({ subjectId, email, name: null })),
@@ -66,7 +78,8 @@ export async function requireUser(
   tenantId: string,
   memberId: string,
 ): Promise<DirectoryUser> {
-  return userIn(await listUsers(ports, tenantId), memberId)
+  const member = await findListedMember(ports.db, tenantId, memberId)
+  return userIn(await usersOf(ports, tenantId, member ? [member] : []), memberId)
 }
 
 function userIn(users: readonly DirectoryUser[], memberId: string): DirectoryUser {
