@@ -1,11 +1,9 @@
 import type { Pool } from 'pg'
+import { isSecret } from '../credentials/secret.ts'
 import { sha256 } from '../credentials/sha256.ts'
 
 /** How long a customer's link is valid (milliseconds). */
 export const customerLinkMs = 15 * 60_000
-
-/** The format of a link's secret; other text needs no look-up. */
-const secretForm = /^[A-Za-z0-9_-]{43}$/
 
 type NewLink = {
   secret: string
@@ -47,7 +45,7 @@ export async function customerLinkState(
   { secret, tenantId, browser }: { secret: string; tenantId: string; browser: string | undefined },
   now: Date,
 ): Promise<LinkState> {
-  if (!secretForm.test(secret)) return 'expired'
+  if (!isSecret(secret)) return 'expired'
   const { rows } = await db.query<{ browserHash: string }>({
     name: 'find-customer-link',
     text: `select browser_hash as "browserHash" from vault.customer_links
@@ -70,7 +68,7 @@ export async function signInWithLink(
   now: Date,
 ): Promise<boolean> {
   const { secret, tenantId, browser, session } = link
-  if (!secretForm.test(secret)) return false
+  if (!isSecret(secret)) return false
   const { rowCount } = await db.query({
     name: 'use-customer-link',
     text: `with used as (

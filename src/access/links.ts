@@ -1,13 +1,11 @@
 import type { ClientBase, Pool } from 'pg'
+import { isSecret } from '../credentials/secret.ts'
 import { sha256 } from '../credentials/sha256.ts'
 
 /** How long a one-time link is valid (milliseconds). */
 export const linkLifetimeMs = 72 * 3_600_000
 
 export type Link = { linkHash: string; memberId: string; tenantId: string; expiresAt: string }
-
-/** The format of a link's secret; other text needs no look-up. */
-const secretForm = /^[A-Za-z0-9_-]{43}$/
 
 /** Stores a link and deletes the member's earlier unused ones. */
 export async function writeLink(
@@ -26,7 +24,7 @@ export async function writeLink(
 
 /** Finds a link that is unused and not expired, without using it up. */
 export async function findLink(db: Pool, secret: string, now: Date): Promise<Link | undefined> {
-  if (!secretForm.test(secret)) return undefined
+  if (!isSecret(secret)) return undefined
   const { rows } = await db.query<Link>(
     `select link_hash as "linkHash", member_id as "memberId", tenant_id as "tenantId", expires_at as "expiresAt"
      from vault.member_links where link_hash = $1 and used_at is null and expires_at > $2`,

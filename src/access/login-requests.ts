@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { type RandomBytes, randomText } from '../credentials/random.ts'
+import { newSecret } from '../credentials/secret.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import { Scope } from '../domain/tokens/events.ts'
 import type { Fingerprint } from './fingerprint.ts'
@@ -25,9 +26,6 @@ export type LoginRequest = {
 
 export type Codes = { deviceCode: string; userCode: string }
 
-/** Whether a text has the form of a device code: 32 random bytes in base64url. */
-export const isDeviceCode = (text: string): boolean => /^[\w-]{43}$/.test(text)
-
 const columns = `device_code_hash as "deviceCodeHash", client_name as "clientName", scopes, address,
   created_at as "createdAt", expires_at as "expiresAt"`
 
@@ -41,7 +39,7 @@ export async function openLoginRequest(
   request: { clientName: string; scopes: readonly Scope[]; address: string },
   now: Date,
 ): Promise<Codes> {
-  const deviceCode = Buffer.from(random(32)).toString('base64url')
+  const deviceCode = newSecret(random)
   const letters = randomText(userCodeAlphabet, 8, random)
   const { rowCount } = await db.query(
     `insert into vault.login_requests

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { isSecret } from '../credentials/secret.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import { memberIn, memberOfSession } from './member-sessions.ts'
 import { findSession } from './sessions.ts'
@@ -8,9 +9,6 @@ export const viewingMs = 15 * 60_000
 
 /** The dashboard redirects to the link, so it is good for as long as a slow network takes (milliseconds). */
 const linkMs = 60_000
-
-/** The format of the secrets in the link and in the cookie; other text needs no look-up. */
-const secretForm = /^[A-Za-z0-9_-]{43}$/
 
 export type NewViewing = {
   /** The secret in the link. */
@@ -47,7 +45,7 @@ export async function openViewing(
   { link, tenantId, viewing }: { link: string; tenantId: string; viewing: string },
   now: Date,
 ): Promise<boolean> {
-  if (!secretForm.test(link)) return false
+  if (!isSecret(link)) return false
   const { rowCount } = await db.query(
     `update vault.portal_viewings set viewing_hash = $3
      where link_hash = $1 and tenant_id = $2 and viewing_hash is null and ended_at is null
@@ -69,7 +67,7 @@ export async function findViewing(
   viewing: string,
   now: Date,
 ): Promise<Viewing | undefined> {
-  if (!secretForm.test(viewing)) return undefined
+  if (!isSecret(viewing)) return undefined
   const { rows } = await db.query<Omit<Viewing, 'endsAt'> & { sessionHash: string; createdAt: string }>({
     name: 'find-portal-viewing',
     text: `select v.member_id as "memberId", v.customer_id as "customerId", v.subject_id as "subjectId",

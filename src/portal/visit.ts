@@ -4,6 +4,7 @@ import { findOpenPortal, type OpenPortal } from '../../projections/portal.ts'
 import { customerOf } from '../access/customer-sessions.ts'
 import { findViewing, type Viewing } from '../access/portal-viewings.ts'
 import type { Origin } from '../commands/origin.ts'
+import { isSecret } from '../credentials/secret.ts'
 import {
   acceptedLanguage,
   type PortalLanguage,
@@ -110,7 +111,8 @@ async function whoIs(
     return { customer, session: undefined, viewing: viewing ?? 'over' }
   }
   const session = cookies.get(request, 'session')
-  const subjectId = session?.length === 43 ? await customerOf(db, tenantId, session, now()) : undefined
+  const subjectId =
+    session !== undefined && isSecret(session) ? await customerOf(db, tenantId, session, now()) : undefined
   if (subjectId === undefined) return { customer: undefined, session: undefined, viewing: undefined }
   return { customer: await customerWith(ports, tenantId, subjectId), session, viewing: undefined }
 }

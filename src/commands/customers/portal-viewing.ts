@@ -1,4 +1,5 @@
 import { type NewViewing, viewingMs, writeViewing } from '../../access/portal-viewings.ts'
+import { newSecret } from '../../credentials/secret.ts'
 import { audits } from '../../domain/audit/audit.ts'
 import { auditKey } from '../../domain/streams.ts'
 import { noStream } from '../../ledger/execute.ts'
@@ -27,7 +28,7 @@ export async function beginViewing(
     causeOf(origin, at),
     { loaded: noStream(audits) },
   )
-  const link = Buffer.from(ports.randomBytes(32)).toString('base64url')
+  const link = newSecret(ports.randomBytes)
   await writeViewing(ports.db, { ...viewing, link }, now)
   return link
 }

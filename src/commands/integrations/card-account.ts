@@ -1,4 +1,5 @@
 import { findIntegration } from '../../../projections/integrations.ts'
+import { newSecret } from '../../credentials/secret.ts'
 import { sameDigest, sha256 } from '../../credentials/sha256.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -81,7 +82,7 @@ async function link(
   accountId: string,
   addresses: ReturnAddresses,
 ): Promise<string> {
-  const fresh = Buffer.from(ports.randomBytes(32)).toString('base64url')
+  const fresh = newSecret(ports.randomBytes)
   const state = await ports.secrets.keep(tenantId, stateName(accountId), fresh)
   const { returnUrl, refreshUrl } = addresses(state)
   return ports.providers.card.onboardingLink(accountId, returnUrl, refreshUrl)

@@ -1,5 +1,6 @@
 import { findIntegration } from '../../../projections/integrations.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { newSecret } from '../../credentials/secret.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import type { CreditPack, CreditPacks } from '../../domain/integrations/credit-packs.ts'
 import type { Credentials } from '../../domain/integrations/events.ts'
@@ -256,7 +257,7 @@ async function keepPingToken(
   change: Change,
 ): Promise<{ name: string; hash: string; token: string }> {
   const name = nameOf(change, 'pingToken')
-  const fresh = Buffer.from(ports.randomBytes(32)).toString('base64url')
+  const fresh = newSecret(ports.randomBytes)
   const token = await ports.secrets.keep(change.tenantId, name, fresh)
   return { name, hash: sha256(token), token }
 }

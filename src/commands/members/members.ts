@@ -12,6 +12,7 @@ import { deleteCredentials, findCredentials } from '../../access/credentials.ts'
 import { findLink, type Link, linkLifetimeMs, writeLink } from '../../access/links.ts'
 import { endSessionsOf } from '../../access/sessions.ts'
 import { newId } from '../../credentials/id.ts'
+import { newSecret } from '../../credentials/secret.ts'
 import type { LinkPurpose } from '../../domain/members/events.ts'
 import { type MemberCommand, members } from '../../domain/members/member.ts'
 import type { Role } from '../../domain/members/roles.ts'
@@ -58,7 +59,7 @@ export async function issueLink(
 ): Promise<IssuedLink> {
   await requireMember(ports, tenantId, memberId)
   const now = ports.now()
-  const secret = Buffer.from(ports.randomBytes(32)).toString('base64url')
+  const secret = newSecret(ports.randomBytes)
   const expiresAt = new Date(now.getTime() + linkLifetimeMs).toISOString()
   // Written before it is recorded and returned, so that a link is never issued without a record.
   await writeLink(ports.db, { secret, memberId, tenantId, expiresAt }, now)

@@ -3,6 +3,7 @@ import type { KnownMember } from '../../../projections/members.ts'
 import { knownDeviceMs, rememberDevice } from '../../access/known-devices.ts'
 import { createDelayed } from '../../async/delayed.ts'
 import { recordFailedSignIn } from '../../commands/members/sign-in-audit.ts'
+import { newSecret } from '../../credentials/secret.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import { addressOf } from '../../http/listening.ts'
 import type { Ports } from '../../ports.ts'
@@ -83,7 +84,7 @@ export function knownBrowsers(ports: Ports<'db' | 'now' | 'randomBytes'>, isHttp
   return {
     hashOf,
     async remember(request, reply, memberId) {
-      const secret = Buffer.from(ports.randomBytes(32)).toString('base64url')
+      const secret = newSecret(ports.randomBytes)
       const device = { deviceHash: sha256(secret), earlierHash: hashOf(request), memberId }
       await rememberDevice(ports.db, device, ports.now())
       reply.setCookie(name, secret, options)

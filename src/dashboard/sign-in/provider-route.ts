@@ -13,6 +13,7 @@ import {
 } from '../../access/provider-sign-ins.ts'
 import { identityOf, signInWithProvider } from '../../commands/members/provider-sign-in.ts'
 import { clientOf } from '../../commands/sign-in-providers.ts'
+import { newSecret } from '../../credentials/secret.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
 import { notFound } from '../../http/problem.ts'
@@ -61,7 +62,7 @@ export function providerSignInRoutes(app: FastifyInstance, context: PageContext)
     const { data } = BeginQuery.safeParse(request.query)
     const again = data?.confirm === 'yes' && request.principal !== undefined
     await limitChallenges(ports, request, context.browsers)
-    const random = () => Buffer.from(ports.randomBytes(32)).toString('base64url')
+    const random = () => newSecret(ports.randomBytes)
     const [state, browserSecret] = [random(), random()]
     const begun: BegunSignIn = {
       tenantId: at.tenantId,

@@ -4,6 +4,7 @@ import { findAddressOfPerson } from '../../../projections/licenses/of-person.ts'
 import { customerLinkMs, hasCustomerLink, writeCustomerLink } from '../../access/customer-links.ts'
 import { sameMailbox } from '../../access/fingerprint.ts'
 import { momentOf } from '../../commands/origin.ts'
+import { newSecret } from '../../credentials/secret.ts'
 import { writePortalMail } from '../../domain/mails/portal-mail.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { OutgoingMail } from '../../mail/mailer.ts'
@@ -45,7 +46,7 @@ export async function requestLink(
   if (!attempt.allowed) return { waitSeconds: attempt.retryAfterSeconds }
   const known = (await ports.subjects.findSubject(tenantId, email)) ?? null
   const sealed = await findAddressOfPerson(ports.db, tenantId, known)
-  const secret = Buffer.from(ports.randomBytes(32)).toString('base64url')
+  const secret = newSecret(ports.randomBytes)
   const deliveryId = ports.newId('lnk')
   const subjectId = sealed?.subjectId ?? null
   const mailId = ports.mailing.mailbox === undefined || subjectId === null ? null : deliveryId

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { customerLinkState, signInWithLink } from '../../access/customer-links.ts'
 import { endCustomerSession } from '../../access/customer-sessions.ts'
+import { newSecret } from '../../credentials/secret.ts'
 import { EmailAddress } from '../../domain/values.ts'
 import { addressOf } from '../../http/listening.ts'
 import { type PortalContext, page } from '../context.ts'
@@ -46,7 +47,7 @@ function requestRoutes(app: FastifyInstance, context: PortalContext): void {
     if (visit.customer) return reply.redirect(visit.home, 303)
     if (cookies.get(request, 'browser') === undefined) {
       // The form needs the browser's cookie, so it is shown once the browser has it.
-      const browser = Buffer.from(ports.randomBytes(32)).toString('base64url')
+      const browser = newSecret(ports.randomBytes)
       cookies.set(reply, visit.tenantId, 'browser', browser)
       return form(reply, { ...visit, token: context.tokenOf(visit.tenantId, browser) }, empty)
     }
@@ -108,7 +109,7 @@ function linkRoutes(app: FastifyInstance, { ports, cookies }: PortalContext): vo
     const secret = LinkToken.safeParse(request.body).data?.token ?? ''
     const state = await stateOf(request, tenantId, secret)
     if (state !== 'usable') return useless(reply, visit, state)
-    const session = Buffer.from(ports.randomBytes(32)).toString('base64url')
+    const session = newSecret(ports.randomBytes)
     const browser = cookies.get(request, 'browser') ?? ''
     const link = { secret, tenantId, browser, session }
     if (!(await signInWithLink(ports.db, link, ports.now()))) return useless(reply, visit, 'expired')

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { endViewing, openViewing } from '../../access/portal-viewings.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import { isId } from '../../credentials/id.ts'
+import { newSecret } from '../../credentials/secret.ts'
 import type { Ports } from '../../ports.ts'
 import type { PortalContext } from '../context.ts'
 import type { Cookies } from '../cookies.ts'
@@ -68,7 +69,7 @@ export function viewingRoutes(app: FastifyInstance, { ports, cookies }: PortalCo
       const link = LinkToken.safeParse(request.query).data?.token ?? ''
       // A browser states here that another site led to the link, which would show a stranger what is a customer's.
       const site = request.headers['sec-fetch-site']
-      const viewing = Buffer.from(ports.randomBytes(32)).toString('base64url')
+      const viewing = newSecret(ports.randomBytes)
       if (site !== undefined && site !== 'same-origin') return tell(request, reply, uselessLink, 410)
       if (!(await openViewing(ports.db, { link, tenantId, viewing }, ports.now())))
         return tell(request, reply, uselessLink, 410)

@@ -2,7 +2,6 @@ import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { z } from 'zod'
 import type { Allowance } from '../../../access/attempts.ts'
 import {
-  isDeviceCode,
   loginLifetimeSeconds,
   openLoginRequest,
   pollIntervalSeconds,
@@ -10,6 +9,7 @@ import {
 } from '../../../access/login-requests.ts'
 import { redeemLogin } from '../../../commands/logins.ts'
 import { revokeToken } from '../../../commands/tokens.ts'
+import { isSecret } from '../../../credentials/secret.ts'
 import { sha256 } from '../../../credentials/sha256.ts'
 import { combinableScopes, Scope } from '../../../domain/tokens/events.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
@@ -220,7 +220,7 @@ function pollRoute(app: ZodApp, ports: Ports<'attempts' | 'db' | 'execute' | 'no
     async (request, reply) => {
       const { device_code: deviceCode, grant_type: grantType } = request.body
       checkGrant(request, grantType)
-      if (!isDeviceCode(deviceCode)) throw new OAuthError('invalid_grant')
+      if (!isSecret(deviceCode)) throw new OAuthError('invalid_grant')
       const deviceCodeHash = sha256(deviceCode)
       const poll = await recordPoll(ports.db, deviceCodeHash, ports.now())
       if (!poll) return reply.code(400).header('error-code', 'expired_token').send({ error: 'expired_token' })
