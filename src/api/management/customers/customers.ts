@@ -33,7 +33,7 @@ import {
   customerOut,
   overridesFrom,
   overridesIn,
-  requireCustomerId,
+  placeIn,
 } from './schemas.ts'
 import { oneCustomer, shown, views } from './shown.ts'
 
@@ -135,8 +135,7 @@ function readRoute(app: ZodApp, ports: Ports<'db' | 'ledger' | 'now' | 'subjects
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const id = requireCustomerId(request.params.id)
+      const { tenantId, customerId: id } = placeIn(request)
       const asOf = asOfFrom(request.query.asOf)
       const entry = asOf
         ? await customerAsOf(ports, tenantId, id, asOf)
@@ -168,8 +167,7 @@ function linkRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now' | 'subject
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const id = requireCustomerId(request.params.id)
+      const { tenantId, customerId: id } = placeIn(request)
       const { licenseId, reason = null } = request.body
       return shown(
         ports,
@@ -201,8 +199,7 @@ function unlinkRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now' | 'subje
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const id = requireCustomerId(request.params.id)
+      const { tenantId, customerId: id } = placeIn(request)
       const { licenseId } = request.body
       const origin = originOf(request)
       return shown(ports, tenantId, await unlinkLicense(ports, tenantId, id, licenseId, origin))
@@ -254,8 +251,7 @@ function changeRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now' | 'subje
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const id = requireCustomerId(request.params.id)
+      const { tenantId, customerId: id } = placeIn(request)
       const origin = originOf(request)
       return shown(ports, tenantId, await changeCustomer(ports, tenantId, id, request.body, origin))
     },
@@ -284,8 +280,7 @@ function entitlementsRoute(
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const id = requireCustomerId(request.params.id)
+      const { tenantId, customerId: id } = placeIn(request)
       const overrides = overridesFrom(request.body)
       return shown(ports, tenantId, await replaceOverrides(ports, tenantId, id, overrides, originOf(request)))
     },

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { mergeCustomer, unmergeCustomer } from '../../../commands/customers/merging.ts'
-import { callerIn, originOf } from '../../../http/authenticate.ts'
+import { originOf } from '../../../http/authenticate.ts'
 import { answer, errors, onlyId, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
-import { requireCustomerId } from './schemas.ts'
+import { placeIn, requireCustomerId } from './schemas.ts'
 import { oneCustomer, shown } from './shown.ts'
 
 const config = { scope: 'customers:write', dryRun: true } as const
@@ -41,8 +41,7 @@ export function mergeRoutes(
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const id = requireCustomerId(request.params.id)
+      const { tenantId, customerId: id } = placeIn(request)
       const into = requireCustomerId(request.body.into)
       const entry = await mergeCustomer(ports, tenantId, { id, into }, originOf(request))
       return shown(ports, tenantId, entry)
@@ -65,8 +64,7 @@ export function mergeRoutes(
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const id = requireCustomerId(request.params.id)
+      const { tenantId, customerId: id } = placeIn(request)
       return shown(ports, tenantId, await unmergeCustomer(ports, tenantId, id, originOf(request)))
     },
   )

@@ -4,7 +4,7 @@ import { requireCustomer } from '../../../commands/customers/customers.ts'
 import { addNote, type Note, openNotes, removeNote } from '../../../commands/customers/notes.ts'
 import { maxNotes, NoteText } from '../../../domain/customers/notes.ts'
 import { nameActors } from '../../../history/actors.ts'
-import { callerIn, originOf } from '../../../http/authenticate.ts'
+import { originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { answer, errors, momentOut, onlyId, pageOf, pageQuery } from '../../../http/schemas.ts'
@@ -12,7 +12,7 @@ import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { actorOut } from '../actor.ts'
 import { answerPage } from '../page.ts'
-import { requireCustomerId } from './schemas.ts'
+import { placeIn } from './schemas.ts'
 
 const noteText = 'Moved to the annual plan by phone on 3 March.'
 
@@ -74,8 +74,7 @@ function listRoute(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cursor
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const customerId = requireCustomerId(request.params.id)
+      const { tenantId, customerId } = placeIn(request)
       await requireCustomer(ports, tenantId, customerId)
       return answerPage(
         cursors,
@@ -119,8 +118,7 @@ function addRoute(
       },
     },
     async (request, reply) => {
-      const { tenantId } = callerIn(request)
-      const customerId = requireCustomerId(request.params.id)
+      const { tenantId, customerId } = placeIn(request)
       const own = runPorts(request, ports)
       const place = { tenantId, customerId }
       const note = await addNote(own, place, request.body.text, runOriginOf(request))
@@ -156,8 +154,7 @@ function removeRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now'>): void 
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const customerId = requireCustomerId(request.params.id)
+      const { tenantId, customerId } = placeIn(request)
       await removeNote(ports, { tenantId, customerId }, request.params.noteId, originOf(request))
       return { removed: true as const }
     },

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { listLicenses } from '../../../../projections/licenses/queries.ts'
 import { requireCustomer } from '../../../commands/customers/customers.ts'
 import { momentOf } from '../../../commands/origin.ts'
-import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { licenseOut, licenseView } from '../../../http/licenses/license.ts'
 import { answer, errors, onlyId, pageOf, pageQuery } from '../../../http/schemas.ts'
@@ -12,7 +11,7 @@ import { unknownPerson } from '../../../vault/subjects.ts'
 import { answerPage } from '../page.ts'
 import { answerSales } from '../sales/sales.ts'
 import { saleOut } from '../sales/schemas.ts'
-import { requireCustomerId } from './schemas.ts'
+import { placeIn } from './schemas.ts'
 
 /** What belongs to a customer: their licenses, and their sales. */
 export function ofCustomerRoutes(
@@ -35,8 +34,7 @@ export function ofCustomerRoutes(
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const customerId = requireCustomerId(request.params.id)
+      const { tenantId, customerId } = placeIn(request)
       await requireCustomer(ports, tenantId, customerId)
       const now = momentOf(ports)
       return answerPage(
@@ -68,8 +66,7 @@ export function ofCustomerRoutes(
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const customerId = requireCustomerId(request.params.id)
+      const { tenantId, customerId } = placeIn(request)
       const { customer } = await requireCustomer(ports, tenantId, customerId)
       const filter = { customer: { customerId, subjectId: customer.subjectId } }
       return answerSales(ports, cursors, tenantId, filter, request.query)

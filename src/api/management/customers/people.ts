@@ -16,14 +16,14 @@ import { maxPersonName, mostAtOnce } from '../../../domain/organizations/list.ts
 import { maxPeople } from '../../../domain/organizations/people.ts'
 import { portalLanguages } from '../../../domain/portal/texts.ts'
 import { EmailAddress } from '../../../domain/values.ts'
-import { callerIn, originOf } from '../../../http/authenticate.ts'
+import { originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { runOriginOf } from '../../../http/idempotency.ts'
 import { answer, errors, momentOut, onlyId, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { answerPage } from '../page.ts'
-import { requireCustomerId } from './schemas.ts'
+import { placeIn } from './schemas.ts'
 import { oneCustomer, shown } from './shown.ts'
 
 const personId = z
@@ -118,8 +118,7 @@ function formRoutes(app: ZodApp, ports: PeoplePorts): void {
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const customerId = requireCustomerId(request.params.id)
+      const { tenantId, customerId } = placeIn(request)
       return shown(
         ports,
         tenantId,
@@ -143,8 +142,7 @@ function formRoutes(app: ZodApp, ports: PeoplePorts): void {
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const customerId = requireCustomerId(request.params.id)
+      const { tenantId, customerId } = placeIn(request)
       const entry = await dissolveOrganization(ports, { tenantId, customerId }, originOf(request))
       return shown(ports, tenantId, entry)
     },
@@ -167,8 +165,7 @@ function listRoute(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cursor
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const customerId = requireCustomerId(request.params.id)
+      const { tenantId, customerId } = placeIn(request)
       await requireCustomer(ports, tenantId, customerId)
       return answerPage(
         cursors,
@@ -228,8 +225,7 @@ function addRoute(app: ZodApp, ports: PeoplePorts): void {
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const place = { tenantId, customerId: requireCustomerId(request.params.id) }
+      const place = placeIn(request)
       const { people, invite = true, language: chosen = 'en' } = request.body
       const input = people.map((person) => ({ ...person, role: person.role ?? 'member' }))
       const added = await addPeople(ports, place, input, invite ? chosen : undefined, runOriginOf(request))
@@ -257,10 +253,9 @@ function roleRoute(app: ZodApp, ports: PeoplePorts): void {
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const place = { tenantId, customerId: requireCustomerId(request.params.id) }
+      const place = placeIn(request)
       const change = { personId: request.params.personId, role: request.body.role }
-      return onePerson(ports, tenantId, await changePersonRole(ports, place, change, originOf(request)))
+      return onePerson(ports, place.tenantId, await changePersonRole(ports, place, change, originOf(request)))
     },
   )
 }
@@ -284,11 +279,10 @@ function inviteRoute(app: ZodApp, ports: PeoplePorts): void {
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const place = { tenantId, customerId: requireCustomerId(request.params.id) }
+      const place = placeIn(request)
       const invitation = { personId: request.params.personId, language: request.body.language }
       const person = await invitePerson(ports, place, invitation, runOriginOf(request))
-      return onePerson(ports, tenantId, person)
+      return onePerson(ports, place.tenantId, person)
     },
   )
 }
@@ -315,8 +309,7 @@ function removeRoute(app: ZodApp, ports: PeoplePorts): void {
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const place = { tenantId, customerId: requireCustomerId(request.params.id) }
+      const place = placeIn(request)
       await removePerson(ports, place, request.params.personId, runOriginOf(request))
       return { removed: true as const }
     },

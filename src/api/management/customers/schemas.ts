@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { CustomerEntry } from '../../../../projections/customers.ts'
 import { isId } from '../../../credentials/id.ts'
@@ -10,6 +11,7 @@ import { wholeSeconds } from '../../../domain/licenses/expiry.ts'
 import { MetersOfCustomer } from '../../../domain/meters/terms.ts'
 import type { People } from '../../../domain/organizations/people.ts'
 import { EmailAddress } from '../../../domain/values.ts'
+import { callerIn } from '../../../http/authenticate.ts'
 import { notFound } from '../../../http/problem.ts'
 import { metadataIn, momentIn, momentOut, text } from '../../../http/schemas.ts'
 import { isSearchable } from '../../../vault/people-parts.ts'
@@ -186,3 +188,9 @@ export function requireCustomerId(id: string): string {
   if (!isId('cus', id)) throw notFound('customer')
   return id
 }
+
+/** The customer that a request is about, in the workspace of its caller. @throws Problem 404 for a malformed id */
+export const placeIn = (request: FastifyRequest & { params: { id: string } }) => ({
+  tenantId: callerIn(request).tenantId,
+  customerId: requireCustomerId(request.params.id),
+})
