@@ -47,8 +47,7 @@ export const peopleProjector: Projector = {
   async apply(db, entries) {
     const changes = entries.flatMap(changeIn)
     if (changes.length === 0) return []
-    const customerIds = [...new Set(changes.map(({ customerId }) => customerId))]
-    const rows = new Map((await rowsOf(db, customerIds)).map((row) => [row.personId, row]))
+    const rows = new Map((await rowsFor(db, changes)).map((row) => [row.personId, row]))
     const written = new Set<Row>()
     for (const change of changes)
       for (const row of changedBy(rows, change)) {
@@ -78,11 +77,14 @@ function changeIn({ category, stream, revision, event }: Recorded): Change[] {
   }
 }
 
-async function rowsOf(db: Statements, customerIds: readonly string[]): Promise<Row[]> {
+/** The people whom the changes name, and all of an organization that is dissolved. */
+async function rowsFor(db: Statements, changes: readonly Change[]): Promise<Row[]> {
+  const personIds = changes.flatMap(({ event }) => ('personId' in event.data ? event.data.personId : []))
+  const dissolved = changes.filter(({ event }) => event.type === 'OrganizationDissolved')
   const { rows } = await db.query<Parameters<typeof people.fieldsIn>[0]>({
     name: 'people-to-apply',
-    text: 'select * from people where customer_id = any($1)',
-    values: [customerIds],
+    text: 'select * from people where person_id = any($1) or customer_id = any($2)',
+    values: [personIds, dissolved.map(({ customerId }) => customerId)],
   })
   return rows.map((row) => people.fieldsIn(row))
 }
@@ -159,7 +161,7 @@ export async function listPeople(
   return pageOf(rows, limit, ({ addedAt, personId }) => ({ createdAt: addedAt, id: personId }))
 }
 
-/** @returns undefined for somebody who is not in the organization, or not any more */
+/** @returns undefined for a person who is not, or no longer, in the organization */
 export async function findPerson(
   db: Pool,
   tenantId: string,

@@ -21,17 +21,22 @@ const shown: Record<string, readonly string[]> = {
   people: ['light', 'phone'],
 }
 
+/** Checks that the open page is accessible, and not wider than the window. */
+export async function checkPage(page: Page, name: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
+  const overflow = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+  expect.soft({ name, found, overflow }).toStrictEqual({ name, found: [], overflow: 0 })
+}
+
 /** Checks the open page in every appearance, and takes its picture. */
 export async function checkLooks(page: Page, name: string): Promise<void> {
   for (const [look, colorScheme, viewport] of looks) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.setViewportSize(viewport)
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
-    const overflow = await page.evaluate(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    )
-    expect.soft({ name, look, found, overflow }).toStrictEqual({ name, look, found: [], overflow: 0 })
+    await checkPage(page, `${name}, ${look}`)
     if (pictures && shown[name]?.includes(look))
       await page.screenshot({ path: join(pictures, `${name}-${look}.png`), fullPage: true })
   }

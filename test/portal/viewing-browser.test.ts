@@ -2,12 +2,11 @@
  * Guarantee: on a phone and on a desktop, a member opens the portal as a customer from the page of the customer, looks around, and ends
  * it where they came from. Its pages are accessible, and the browser reports no error and no violation of the content security policy.
  */
-import { AxeBuilder } from '@axe-core/playwright'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDashboard, type TestDashboard } from '../dashboard/dashboard.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { openPortalOf } from './customer.ts'
+import { checkPage } from './looks.ts'
 
 let dashboard: TestDashboard
 let customerId: string
@@ -25,15 +24,6 @@ beforeAll(async () => {
 })
 afterAll(() => dashboard.close())
 
-async function check(page: Page, name: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
-  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
-  const overflow = await page.evaluate(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  )
-  expect.soft({ name, found, overflow }).toStrictEqual({ name, found: [], overflow: 0 })
-}
-
 test.each([
   ['a phone', { width: 320, height: 640 }, 'light'],
   ['a desktop', { width: 1280, height: 800 }, 'dark'],
@@ -46,13 +36,13 @@ test.each([
   await banner.getByText('You see the portal as grace@example.com does.').waitFor()
   expect(new URL(page.url()).pathname).toBe(`/portal/${dashboard.tenant.tenantId}`)
   expect(page.url()).not.toContain('token')
-  await check(page, 'licenses')
+  await checkPage(page, 'licenses')
   await page.getByRole('link', { name: 'Acme Editor' }).click()
   await page.getByText('MacBook Pro').waitFor()
-  await check(page, 'license')
+  await checkPage(page, 'license')
   await page.getByRole('link', { name: 'Remove: MacBook Pro' }).click()
   await page.getByText('The customer has a form here, with the button Remove device.').waitFor()
-  await check(page, 'remove')
+  await checkPage(page, 'remove')
   expect(await page.getByRole('button').allTextContents()).toStrictEqual(['End'])
   // It stays in sight.
   await page.getByRole('link', { name: 'Cancel' }).click()
@@ -60,7 +50,7 @@ test.each([
   expect(await banner.boundingBox()).toMatchObject({ y: 0 })
   await banner.getByRole('button', { name: 'End' }).click()
   await page.getByRole('heading', { name: 'grace@example.com' }).waitFor()
-  await check(page, 'customer')
+  await checkPage(page, 'customer')
   await page.getByRole('cell', { name: member.email }).waitFor()
   await page.goto(`/portal/${dashboard.tenant.tenantId}`)
   await page.getByLabel('Email address').waitFor()

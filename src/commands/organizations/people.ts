@@ -57,7 +57,7 @@ function buyerOf(
   return { personId, subjectId, email, name, role: 'administrator' }
 }
 
-/** The id of a person of an organization: one of each, whoever adds them. */
+/** The id of a person of an organization: the same, no matter who adds them. */
 const personIdOf = ({ deriveId }: Ports<'deriveId'>, { tenantId, customerId }: Place, subjectId: string) =>
   deriveId('per', tenantId, customerId, subjectId)
 
@@ -73,10 +73,10 @@ export async function dissolveOrganization(
   return change(ports, place, { type: 'DissolveOrganization', at: momentOf(ports) }, origin)
 }
 
-/** Somebody to be added to an organization. */
+/** A person to be added to an organization. */
 export type PersonInput = { email: string; name?: string | null | undefined; role: OrganizationRole }
 
-/** Somebody who was to be added, as they are in the organization. */
+/** A person who was to be added, as they are in the organization. */
 export type AddedPerson = { personId: string; email: string; role: OrganizationRole }
 
 /**

@@ -22,7 +22,7 @@ export async function openPeople(
 
 /**
  * A page of the people of an organization, newest first.
- * @param after the id of the last one of the page before; the first page for somebody who is not in the organization
+ * @param after the id of the last one of the page before; the first page for a person who is not in the organization
  */
 export async function peoplePage(
   ports: Ports<'db' | 'subjects'>,
@@ -35,7 +35,7 @@ export async function peoplePage(
   return { people: await openPeople(ports, tenantId, items), next: next?.id ?? null }
 }
 
-/** A person of an organization; undefined for somebody who is not in it. */
+/** A person of an organization; undefined for a person who is not in it. */
 export async function findOpenedPerson(
   ports: Ports<'db' | 'subjects'>,
   { tenantId, customerId }: Place,

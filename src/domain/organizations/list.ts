@@ -7,7 +7,7 @@ export const mostAtOnce = 200
 
 export const maxPersonName = 200
 
-/** Somebody on a list. */
+/** A person on a list. */
 export type ListedPerson = { email: string; name: string | null; role: OrganizationRole }
 
 /** Why a list cannot be used, and on which line; the line is 0 for the list as a whole. */

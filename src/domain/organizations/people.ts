@@ -5,7 +5,7 @@ import type { OrganizationEvent, OrganizationRole } from './events.ts'
 /** Their ids are part of the customer. */
 export const maxPeople = 1000
 
-/** Nobody is mailed more often (milliseconds). */
+/** A person is not mailed more often (milliseconds). */
 const invitationEveryMs = 60 * 60_000
 
 /** A person of an organization. */
@@ -42,7 +42,7 @@ export type OrganizationCommand =
     }
   | { type: 'ChangePersonRole'; personId: string; role: OrganizationRole; at: string }
   | { type: 'RemovePerson'; personId: string; at: string }
-  /** Removes somebody who is erased, also the last administrator. */
+  /** Removes a person who is erased, also the last administrator. */
   | { type: 'ErasePerson'; subjectId: string; at: string }
   | { type: 'InvitePerson'; personId: string; language: PortalLanguage; at: string }
   | { type: 'RecordInvitation'; personId: string; at: string }

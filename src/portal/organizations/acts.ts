@@ -10,7 +10,7 @@ import { pathOf, roleWords } from './view.ts'
 type Act = {
   at: string
   what: 'actFormed' | 'actDissolved' | 'actAdded' | 'actRole' | 'actRemoved' | 'actInvited'
-  /** Whom it is about; null for nobody, or for somebody who was erased. */
+  /** The person it is about; null where it is about none, and for a person who was erased. */
   person: string | null
   role: OrganizationRole | null
   /** Who did it: one of its people, or null for the vendor. */

@@ -26,7 +26,7 @@ const perPage = 50
 /** All people of an organization. */
 const all = 1000
 
-/** Each invitation is a mail to somebody who did not ask for it, so an organization may not send many in a short time. */
+/** Each invitation is a mail to a person who did not ask for it, so an organization may not send many in a short time. */
 const inviting = { burst: 30, intervalMs: 60_000 }
 const invitingLists = { burst: 5, intervalMs: 3_600_000 }
 
@@ -162,7 +162,7 @@ type FoundPerson = FoundOrganization & { person: OpenedPerson }
 
 function personRoutes(app: FastifyInstance, { ports }: PortalContext): void {
   const of = `${path}/people/:person`
-  /** @throws Problem 404 for somebody who is not in the organization, and for the administrator themselves */
+  /** @throws Problem 404 for a person who is not in the organization, and for the administrator themselves */
   const found = async (
     request: OrganizationRequest,
     reply: FastifyReply,
