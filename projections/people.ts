@@ -144,19 +144,24 @@ export type SealedOrganizationPerson = {
 const shown = `person_id as "personId", subject_id as "subjectId", email, name, role, added_at as "addedAt",
   invited_at as "invitedAt", mailed_at as "mailedAt", language`
 
-/** Newest first; ties by id. */
+/**
+ * Newest first; ties by id.
+ * @param among only those of these people
+ */
 export async function listPeople(
   db: Pool,
   tenantId: string,
   customerId: string,
   { after, limit, order }: Keyset,
+  among?: readonly string[],
 ): Promise<PageOf<SealedOrganizationPerson>> {
   const { by, past } = orderOf(order, 'added_at', 'person_id')
   const { rows } = await db.query<SealedOrganizationPerson>(
     `select ${shown} from people
      where tenant_id = $1 and customer_id = $2 and not removed and ($3::timestamptz is null or ${past('$3', '$4')})
+       and ($6::text[] is null or person_id = any($6))
      order by ${by} limit $5`,
-    [tenantId, customerId, after?.createdAt ?? null, after?.id ?? null, limit + 1],
+    [tenantId, customerId, after?.createdAt ?? null, after?.id ?? null, limit + 1, among ?? null],
   )
   return pageOf(rows, limit, ({ addedAt, personId }) => ({ createdAt: addedAt, id: personId }))
 }

@@ -28,6 +28,7 @@ import type { DeviceHashing } from './vault/device-hashing.ts'
 import type { KeptKeys } from './vault/kept-keys.ts'
 import type { KeyHashing } from './vault/key-hashing.ts'
 import type { Machines } from './vault/machines.ts'
+import type { PersonalKeys } from './vault/personal-keys.ts'
 import type { Secrets } from './vault/secrets.ts'
 import type { Subjects } from './vault/subjects.ts'
 import type { CheckTarget } from './webhooks/targets.ts'
@@ -58,6 +59,7 @@ export type AllPorts = Lookups & {
   deviceHashing: DeviceHashing
   machineReports: MachineReports
   machines: Machines
+  personalKeys: PersonalKeys
   signer: Signer
   signSettings: SignSettings
   /** The APIs of the payment providers. */

@@ -18,6 +18,8 @@ import {
   entitlementsOfKeyType,
   licenseOfKey,
   overridesOfCustomer,
+  type SeatedByKey,
+  seatedByKey,
   uncertainLicense,
 } from './joins.ts'
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
@@ -36,6 +38,10 @@ export type LicenseOnInstance = Entitling & {
   license: Pick<IssuedLicense, 'productId' | 'updatesUntil' | 'floating'> & Standing
   /** Whether the instance has an active seat. */
   seated: boolean
+  /** Whether it has the seat of another person than the one whose key was sent. */
+  seatedByAnother: boolean
+  /** Whether the key is of a person whose seat was taken from them. */
+  withoutSeat: boolean
   /** Its floating seat, also one that it lost; undefined for a device that never had one. */
   floatingSeat: { deviceId: string; fence: number; fileEndsAt: string | null } | undefined
   /** The last telemetry of the instance; undefined when it has sent none. */
@@ -69,14 +75,14 @@ type Row = ClientColumns & {
   device_id: string | null
   fence: number | null
   file_ends_at: string | null
-  seated: boolean
   uncertain: boolean
   app_version: string | null
   sdk_version: string | null
   platform: string | null
   sdk: string | null
   seen_at: string | null
-} & EntitlingColumns
+} & SeatedByKey &
+  EntitlingColumns
 
 /**
  * Finds everything for an app's validate, by far its most frequent call, in one query: the tenant, its SDK key, the
@@ -111,7 +117,7 @@ const lookupSql = `
     d.device_id, d.fence, d.file_ends_at,
     ${entitlementsOfKeyType},
     ${overridesOfCustomer},
-    d.status is not distinct from 'active' as seated,
+    ${seatedByKey},
     u.app_version, u.sdk_version, u.platform, u.sdk, u.seen_at,
     ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
@@ -140,6 +146,8 @@ function resultFrom(row: Row, productId: string): InstanceKeyResult {
     },
     ...entitlingFrom(row),
     seated: row.seated,
+    seatedByAnother: row.seated_by_another,
+    withoutSeat: row.without_seat,
     floatingSeat:
       row.device_id === null || row.fence === null
         ? undefined

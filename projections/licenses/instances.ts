@@ -36,6 +36,8 @@ export type FoundInstance = Entitling & {
   kind: 'license'
   license: IssuedLicense
   revision: number
+  /** Whose key was sent; null for the key of the license. */
+  personId: string | null
   /** The license's or its customer's stream is parked, so the license's status is unknown. */
   uncertain: boolean
 }
@@ -46,6 +48,7 @@ type Row = {
   ordinal: string
   key_of: string
   current: boolean | null
+  key_person_id: string | null
   uncertain: boolean
 } & EntitlingColumns &
   (LicenseRow | { license_id: null }) &
@@ -85,7 +88,7 @@ const partsOf = ({ subjectId, machine, components }: DeviceIdentity): object[] =
 
 /** Finds every seat that {@link recognized} may choose from. */
 const lookupSql = `
-  select q.ordinal, k.license_id as key_of, k.current, l.*, ${entitlementsOfKeyType},
+  select q.ordinal, k.license_id as key_of, k.current, k.person_id as key_person_id, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     ${joinedDevice},
     ${uncertainLicense}
@@ -130,6 +133,7 @@ function resultFrom(rows: readonly Row[]): InstanceLookupResult {
       rows.flatMap((each) => (each.license_id === null ? [] : seatsIn(each))),
     ),
     revision: row.revision,
+    personId: row.key_person_id,
     ...entitlingFrom(row),
     uncertain: row.uncertain,
   }

@@ -6,7 +6,7 @@
  */
 export const licenseOfKey = `
   left join lateral (
-    select license_id, current from license_keys
+    select license_id, current, person_id, is_seated from license_keys
     where tenant_id = q.tenant_id and product_id = q.product_id and key_hash in (q.key_hash, q.keyed_hash)
     order by key_hash desc limit 1
   ) k on true
@@ -20,6 +20,18 @@ export const licenseOfKey = `
  */
 export const seatOfDevice =
   'select * from devices where license_id = l.license_id and device_id = q.device_id limit 1'
+
+/**
+ * Whether the device `d` has an active seat of the one whose key `k` is: the license's, or a person's; and whether the seat is of
+ * another person, or of a person while `k` is the license's.
+ */
+export const seatedByKey = `
+  d.status is not distinct from 'active' and d.person_id is not distinct from k.person_id as seated,
+  d.status is not distinct from 'active' and d.person_id is distinct from k.person_id as seated_by_another,
+  k.is_seated is not distinct from false as without_seat`
+
+/** Columns of {@link seatedByKey}. */
+export type SeatedByKey = { seated: boolean; seated_by_another: boolean; without_seat: boolean }
 
 /** Joins {@link seatOfDevice}. */
 export const deviceOfLicense = `left join lateral (${seatOfDevice}) d on true`

@@ -7,6 +7,7 @@ import {
   type IssuedLicense,
   type License,
 } from '../../src/domain/licenses/license.ts'
+import { devicesSeated } from '../../src/domain/licenses/named.ts'
 import type { Seat } from '../../src/domain/licenses/seats.ts'
 import { givesSeats, statusAt } from '../../src/domain/licenses/status.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
@@ -23,6 +24,7 @@ import {
   writesOfActiveDevices,
 } from './active-devices.ts'
 import { licenseMetadata, metadataRows } from './filter.ts'
+import { keysChanged } from './key-rows.ts'
 import { licenseNumbers, numberRows } from './numbers.ts'
 import {
   type DeviceRow,
@@ -77,8 +79,8 @@ type State = Noted & { license: License; revision: number; moment: string }
 type Changes = {
   licenses: Set<string>
   seats: Map<string, { license: IssuedLicense; seats: Map<string, Seat> }>
-  /** By tenant, product and key hash: the license that has the key, and whether it is the license's current key. */
-  keys: Map<string, { license: IssuedLicense; current: boolean }>
+  /** By tenant, product and key hash. */
+  keys: Map<string, RowIn<typeof licenseKeys>>
   /** Licenses with new metadata, and whether they had other metadata before. */
   metadata: Map<string, { license: IssuedLicense; replaced: boolean }>
   history: RowIn<typeof licenseHistory>[]
@@ -177,10 +179,9 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
     const replaced = previous !== undefined || changes.metadata.get(id)?.replaced === true
     changes.metadata.set(id, { license, replaced })
   }
-  if (previous?.keyHash !== license.keyHash) {
-    if (previous) changes.keys.set(keyOf(previous), { license: previous, current: false })
-    changes.keys.set(keyOf(license), { license, current: true })
-  }
+  // Without the license id: a key whose import was taken back may be imported again, as another license.
+  for (const row of keysChanged(previous, license))
+    changes.keys.set(`${row.tenantId} ${row.productId} ${row.keyHash}`, row)
 }
 
 function endSetAt(before: State | undefined, license: License, at: string): string | null {
@@ -214,10 +215,6 @@ function filesUntilAfter(
   return { filesUntil, formerKeyFilesUntil: isRekeyed ? filesUntil : formerKeyFilesUntil }
 }
 
-/** Without the license id: a key whose import was taken back may be imported again, as another license. */
-const keyOf = ({ tenantId, productId, keyHash }: IssuedLicense): string =>
-  `${tenantId} ${productId} ${keyHash}`
-
 function writesOfChanges(states: ReadonlyMap<string, State>, changes: Changes): Statement[] {
   return [
     ...licenses.write(
@@ -226,13 +223,7 @@ function writesOfChanges(states: ReadonlyMap<string, State>, changes: Changes): 
         return state?.license.status === 'issued' ? [fieldsOf(state.license, state)] : []
       }),
     ),
-    ...licenseKeys.write(
-      [...changes.keys.values()].map(({ license, current }) => {
-        const { tenantId, productId, keyHash, licenseId, displayKey } = license
-        const ending = displayKey.slice(displayKey.indexOf('…') + 1)
-        return { tenantId, productId, keyHash, licenseId, current, ending }
-      }),
-    ),
+    ...licenseKeys.write([...changes.keys.values()]),
     ...devices.write(
       [...changes.seats.values()].flatMap(({ license, seats }) =>
         Array.from(seats.values(), (seat) => deviceFieldsOf(license, seat)),
@@ -277,8 +268,9 @@ function devicesChanges(
 
 /** An expiry counts once its event is recorded, so that the count depends on the log alone. */
 function devicesOf(license: IssuedLicense): LicenseDevices {
-  const { seatsUsed, endedAt } = license
+  const { endedAt } = license
+  const seated = devicesSeated(license)
   const recorded = endedAt !== null && endedAt === endOf(license) ? endedAt : null
   const isLive = givesSeats(statusAt({ ...license, expiresAt: recorded, graceSeconds: null }, recorded ?? ''))
-  return { seated: seatsUsed, active: isLive ? seatsUsed : 0 }
+  return { seated, active: isLive ? seated : 0 }
 }

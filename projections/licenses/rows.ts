@@ -72,6 +72,8 @@ export const licenses = defineTable<LicenseFields>(
     // How its seats float, and the fence of the one that was taken last.
     floating: 'json',
     lastFence: 'int not null',
+    // Which people have its seats, and their devices.
+    named: 'json',
     // The relays that give out some of its seats.
     relays: 'json not null',
     // Which of those are borrowed, and until when.
@@ -147,11 +149,17 @@ export const licenseKeys = defineTable(
     current: 'boolean not null',
     // What of the key is shown behind its prefix.
     ending: 'text not null',
+    // Of a key of one person: who that is, and whether they have a seat. Their newest key is current, also without a seat.
+    personId: 'text',
+    isSeated: 'boolean',
   },
   {
     key: ['tenantId', 'productId', 'keyHash'],
     over: 'row',
-    indexes: { license_keys_by_ending: '(tenant_id, ending, license_id desc)' },
+    indexes: {
+      license_keys_by_ending: '(tenant_id, ending, license_id desc)',
+      license_keys_of_people: '(person_id, license_id) where is_seated',
+    },
   },
 )
 
@@ -184,6 +192,8 @@ export const devices = defineTable<DeviceFields>(
     fileEndsAt: 'timestamptz',
     // Of a floating seat.
     fence: 'int',
+    // Whose device it is, where the seats are of people.
+    personId: 'text',
     // When the last of those ends that it must not use any more, whatever becomes of the license.
     withdrawnUntil: 'timestamptz',
     status: 'text not null',
@@ -232,7 +242,7 @@ export function entitlingFrom(row: EntitlingColumns): Entitling {
 /** A device's columns, to select beside its license's. Both tables have `name`, so the device's is renamed. */
 export const joinedDevice = `
   d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.identity, d.former,
-  d.in_two_places_at, d.given_name, d.files, d.file_ends_at, d.fence, d.status as device_status,
+  d.in_two_places_at, d.given_name, d.files, d.file_ends_at, d.fence, d.person_id, d.status as device_status,
   d.activated_at, d.deactivated_at`
 
 export type JoinedDevice = { device_name: string | null; device_status: DeviceRow['status'] } & (

@@ -46,6 +46,10 @@ export type LicenseOfKey = Entitling & {
   license: Pick<IssuedLicense, 'productId' | 'updatesUntil' | 'floating'> & Standing
   /** Whether the device has an active seat. */
   seated: boolean
+  /** Whether it has the seat of another person than the one whose key was sent. */
+  seatedByAnother: boolean
+  /** Whether the key is of a person whose seat was taken from them. */
+  withoutSeat: boolean
   /** Of the floating seat of the device, also of one that it lost; null for a device that never had one. */
   fence: number | null
   /** When the license file ends that keeps its seat taken, or has kept it; null without one. */
@@ -57,13 +61,20 @@ export type LicenseOfKey = Entitling & {
 /** The same with the whole license. It has only the seat of the device, and those of the others. */
 export type RuntimeLookupResult =
   | Exclude<KeyLookupResult, LicenseOfKey>
-  | (LicenseOfKey & { license: IssuedLicense; revision: number })
+  | (LicenseOfKey & {
+      license: IssuedLicense
+      revision: number
+      /** Whose key was sent; null for the key of the license. */
+      personId: string | null
+    })
 
 type Row = {
   ordinal: string
   revalidate_after_seconds: number | null
   key_of: string
   current: boolean | null
+  key_person_id: string | null
+  without_seat: boolean
   uncertain: boolean
 } & EntitlingColumns &
   (LicenseRow | { license_id: null }) &
@@ -90,7 +101,8 @@ export function createRuntimeLookup(db: Pool): (params: RuntimeLookupParams) => 
 }
 
 const lookupSql = `
-  select q.ordinal, p.revalidate_after_seconds, k.license_id as key_of, k.current, l.*, ${entitlementsOfKeyType},
+  select q.ordinal, p.revalidate_after_seconds, k.license_id as key_of, k.current, k.person_id as key_person_id,
+    k.is_seated is not distinct from false as without_seat, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     ${joinedDevice},
     ${uncertainLicense}
@@ -117,14 +129,19 @@ function resultFrom(rows: readonly Row[], deviceId: string): RuntimeLookupResult
   if (row.license_id === null) return { kind: 'no license', revalidateAfterSeconds }
   const seats = rows.flatMap((each) => (each.license_id === null ? [] : seatsIn(each)))
   const own = seats.find((seat) => seat.deviceId === deviceId)
+  const personId = row.key_person_id
+  const isOfKey = own?.personId === personId
   return {
     kind: 'license',
     licenseId: row.license_id,
+    personId,
     revalidateAfterSeconds,
     license: licenseFrom(row, seats),
     revision: row.revision,
     ...entitlingFrom(row),
-    seated: own?.status === 'active',
+    seated: own?.status === 'active' && isOfKey,
+    seatedByAnother: own?.status === 'active' && !isOfKey,
+    withoutSeat: row.without_seat,
     fence: own?.fence ?? null,
     fileEndsAt: keptUntil(own?.files ?? null),
     uncertain: row.uncertain,

@@ -9,6 +9,8 @@ import {
   entitlementsOfKeyType,
   licenseOfKey,
   overridesOfCustomer,
+  type SeatedByKey,
+  seatedByKey,
   uncertainLicense,
 } from './joins.ts'
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
@@ -44,9 +46,9 @@ export type KeyAndDeviceRow = {
   floating: IssuedLicense['floating']
   fence: number | null
   file_ends_at: string | null
-  seated: boolean
   uncertain: boolean
-} & EntitlingColumns
+} & SeatedByKey &
+  EntitlingColumns
 
 /**
  * Finds everything for a validate, by far the most frequent call, in one query: the token, the product and the license,
@@ -117,7 +119,7 @@ export const keyAndDevice = `
   l.floating, d.fence, d.file_ends_at,
   ${entitlementsOfKeyType},
   ${overridesOfCustomer},
-  d.status is not distinct from 'active' as seated,
+  ${seatedByKey},
   ${uncertainLicense}`
 
 const lookupOneSql = `
@@ -193,6 +195,8 @@ export function keyResultFrom(
     },
     ...entitlingFrom(row),
     seated: row.seated,
+    seatedByAnother: row.seated_by_another,
+    withoutSeat: row.without_seat,
     fence: row.fence,
     fileEndsAt: row.file_ends_at,
     uncertain: row.uncertain,

@@ -21,6 +21,7 @@ import { licenseFileRoutes } from './management/licenses/files.ts'
 import { licenseHistoryRoutes } from './management/licenses/history.ts'
 import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
+import { personSeatRoutes } from './management/licenses/people.ts'
 import { receiptRoute } from './management/licenses/receipt.ts'
 import { relayRoutes } from './management/licenses/relays.ts'
 import { licenseSearchRoute } from './management/licenses/search.ts'
@@ -83,6 +84,7 @@ export function managementRoutes(
   licenseFileRoutes(routes, ports)
   meterManagementRoutes(routes, ports, cursors)
   relayRoutes(routes, ports)
+  personSeatRoutes(routes, ports, cursors)
   licenseEditRoutes(routes, ports)
   licenseHistoryRoutes(routes, ports, cursors)
   licenseImportRoutes(routes, ports)

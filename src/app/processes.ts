@@ -18,6 +18,7 @@ import { destroyLeftKeys, settleKeptKeys } from '../reactions/kept-keys.ts'
 import { followMerges } from '../reactions/merges.ts'
 import { closeMeterPeriods, tellOfMeters } from '../reactions/meters.ts'
 import { indexPeople } from '../reactions/people-index.ts'
+import { followPeople } from '../reactions/person-seats.ts'
 import { runPollers } from '../reactions/poller.ts'
 import type { Failure } from '../reactions/process-manager.ts'
 import { runReplays } from '../reactions/replays.ts'
@@ -70,6 +71,7 @@ export function startProcesses(
     sendUseReports(ports, logged('meter.not_reported', 'meter')),
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
     mailInvitations(ports, { baseUrl, onFailure: logged('organization.invitation_not_mailed', 'person') }),
+    followPeople(ports, logged('license.person_seat_not_freed', 'seat')),
     followMerges(ports, logged('customer.license_not_moved', 'license')),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),

@@ -47,6 +47,7 @@ import { createKeptKeys } from '../vault/kept-keys.ts'
 import { createKeyHashing, keyHashSecret } from '../vault/key-hashing.ts'
 import { createMachines } from '../vault/machines.ts'
 import { checkMasterKey, type MasterKey } from '../vault/master-key.ts'
+import { createPersonalKeys } from '../vault/personal-keys.ts'
 import { createSecrets } from '../vault/secrets.ts'
 import { createSubjects, type Subjects } from '../vault/subjects.ts'
 import { createTenantKeys } from '../vault/tenant-keys.ts'
@@ -264,6 +265,7 @@ function createKeyed(db: Pool, masterKey: MasterKey, now: () => Date) {
     keyHashing,
     deviceHashing: createDeviceHashing(db, masterKey),
     machines: createMachines(createTenantKeys(secrets, 'machines', randomBytes)),
+    personalKeys: createPersonalKeys(createTenantKeys(secrets, 'personal-keys', randomBytes)),
     signer,
     signSettings: createSignSettings(signer),
     fingerprint: createFingerprint(masterKey),

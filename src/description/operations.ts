@@ -269,12 +269,17 @@ export const operations = {
       },
       seatPolicy: {
         kind: 'text',
-        help: '`device`: a device keeps its seat until it gives it back; the default. `floating`: it has its seat only as long as it calls; send `floatingSeats` with it. Licenses keep the policy that they were issued with',
-        choices: ['device', 'floating'],
+        help: '`device`: a device keeps its seat until it gives it back; the default. `floating`: it has its seat only as long as it calls; send `floatingSeats` with it. `named`: people have the seats; send `namedSeats` with it. Licenses keep the policy that they were issued with',
+        choices: ['device', 'floating', 'named'],
       },
       floatingSeats: {
         kind: 'json',
         help: 'How seats float: makes the policy `floating`; null makes it `device`',
+        nullable: true,
+      },
+      namedSeats: {
+        kind: 'json',
+        help: 'What people may do with their seats: makes the policy `named`; null makes it `device`',
         nullable: true,
       },
       meters: {
@@ -346,12 +351,17 @@ export const operations = {
       },
       seatPolicy: {
         kind: 'text',
-        help: '`device`: a device keeps its seat until it gives it back; the default. `floating`: it has its seat only as long as it calls; send `floatingSeats` with it. Licenses keep the policy that they were issued with',
-        choices: ['device', 'floating'],
+        help: '`device`: a device keeps its seat until it gives it back; the default. `floating`: it has its seat only as long as it calls; send `floatingSeats` with it. `named`: people have the seats; send `namedSeats` with it. Licenses keep the policy that they were issued with',
+        choices: ['device', 'floating', 'named'],
       },
       floatingSeats: {
         kind: 'json',
         help: 'How seats float: makes the policy `floating`; null makes it `device`',
+        nullable: true,
+      },
+      namedSeats: {
+        kind: 'json',
+        help: 'What people may do with their seats: makes the policy `named`; null makes it `device`',
         nullable: true,
       },
       meters: {
@@ -944,6 +954,31 @@ export const operations = {
     body: {
       release: { kind: 'text', help: 'The release that the relay made when it stopped', required: true },
     },
+  },
+  listSeatedPeople: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/people',
+    summary: 'List the people who have seats of a license, those who joined the organization last first',
+    paged: true,
+  },
+  assignSeat: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/people',
+    summary: 'Give a person of the organization a seat; one who has a seat keeps it and their key',
+    body: {
+      personId: { kind: 'text', help: 'The id that the person has in the organization', required: true },
+    },
+  },
+  replacePersonalKey: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/people/{personId}/key',
+    summary: 'Give a person who has a seat a new key',
+  },
+  unassignSeat: {
+    method: 'DELETE',
+    path: '/v1/licenses/{id}/people/{personId}',
+    summary: 'Take the seat of a person, and free their devices; repeating it gets the same response',
+    dryRun: true,
   },
   suspendLicense: {
     method: 'POST',

@@ -4,7 +4,7 @@ import type { License } from '../domain/licenses/license.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
 import { type MeterTerms, usualThresholds } from '../domain/meters/terms.ts'
-import type { Duration, FloatingSeats } from '../domain/products/key-type.ts'
+import type { Duration, FloatingSeats, NamedSeats } from '../domain/products/key-type.ts'
 
 type Value = string | number | null
 
@@ -156,6 +156,13 @@ export const durationWords = ({ count, unit }: Duration): string =>
   `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 
 /** Of a key type or a license whose seats float: how long a seat lasts, what takes it, and how many there are above the limit. */
+/** What people may do with named seats. */
+export const namedWords = ({ devicesPerPerson, reassignEveryDays }: NamedSeats): string =>
+  [
+    `${devicesPerPerson} ${devicesPerPerson === 1 ? 'device' : 'devices'} a person`,
+    ...(reassignEveryDays === 0 ? [] : [`reassigned after ${reassignEveryDays} days`]),
+  ].join(', ')
+
 export function floatingWords({
   seatSeconds,
   overdraft,

@@ -2,6 +2,7 @@ import type { EventOfEnd } from '../domain/deliveries/outbox.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { changedMarks } from '../domain/licenses/marks.ts'
 import { isOfUsage, sharerOf, type UsageEvent } from '../domain/licenses/metered.ts'
+import { isOfPerson, type NamedEvent } from '../domain/licenses/named-events.ts'
 import { isOfRelay, type RelayEvent } from '../domain/licenses/relay-seats.ts'
 import type { Duration } from '../domain/products/key-type.ts'
 import { durationWords, money } from './changes.ts'
@@ -12,6 +13,7 @@ import { durationWords, money } from './changes.ts'
  */
 export function wordsOf(event: LicenseEvent, deviceName: string | null): string {
   if (isOfRelay(event)) return relayWords(event)
+  if (isOfPerson(event)) return personSeatWords(event)
   if (isOfUsage(event)) return usageWords(event)
   switch (event.type) {
     case 'LicenseMinted':
@@ -52,9 +54,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseEdited':
       return withReason('Edited', event.data)
     case 'LicenseSuspended':
-      return withReason('Suspended', event.data)
     case 'LicenseResumed':
-      return withReason('Resumed', event.data)
+      return withReason(event.type === 'LicenseSuspended' ? 'Suspended' : 'Resumed', event.data)
     case 'SubscriptionEnded':
       return `Subscription ended; expires on ${momentWords(event.data.expiresAt)}`
     case 'SaleFollowed':
@@ -82,6 +83,14 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'ImportTakenBack':
       return withReason('Import taken back', event.data)
   }
+}
+
+function personSeatWords({ type, data }: NamedEvent): string {
+  const { personId } = data
+  if (type === 'SeatAssigned') return `Seat given to ${personId}`
+  if (type === 'PersonalKeyReplaced') return `New key for ${personId}`
+  const { waitsUntil } = data
+  return `Seat taken from ${personId}${waitsUntil === undefined ? '' : `; another person may have it from ${momentWords(waitsUntil)}`}`
 }
 
 function relayWords(event: RelayEvent): string {

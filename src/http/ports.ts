@@ -16,6 +16,7 @@ export type VendorPorts = ApprovalPorts &
     | 'fingerprint'
     | 'limitHits'
     | 'openId'
+    | 'personalKeys'
     | 'providers'
     | 'seatEnds'
     | 'sendTestEvent'

@@ -15,6 +15,7 @@ import { changeLicenseTools } from './tools/change-licenses.ts'
 import { findLicenseTools } from './tools/find-licenses.ts'
 import { licenseFileTools } from './tools/license-files.ts'
 import { meterTools } from './tools/meters.ts'
+import { personSeatTools } from './tools/person-seats.ts'
 import { relayTools } from './tools/relays.ts'
 import { saleTools } from './tools/sales.ts'
 import { webhookTools } from './tools/webhooks.ts'
@@ -27,6 +28,7 @@ export const allTools: readonly Tool[] = [
   ...licenseFileTools,
   ...meterTools,
   ...relayTools,
+  ...personSeatTools,
   ...saleTools,
   ...webhookTools,
   ...workspaceTools,

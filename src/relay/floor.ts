@@ -246,6 +246,7 @@ function madeOf({ machine, components, since, ...seat }: RelaySeat): Seat {
     inTwoPlacesAt: null,
     givenName: null,
     files: null,
+    personId: null,
     status: 'active',
     activatedAt: new Date(since * 1000).toISOString(),
     deactivatedAt: null,

@@ -26,6 +26,7 @@ export type RefusedReason =
   | 'suspended'
   | 'build_not_covered'
   | 'seat_lost'
+  | 'assigned_to_another'
   | 'borrowing_off'
   | 'borrow_limit_reached'
 
@@ -41,7 +42,7 @@ export type Verdict = {
   /** The end of the grace, in Unix seconds, while an active license is past its expiry. */
   graceUntil?: number
   /** Why it is not valid, where the status alone does not say it. */
-  reason?: 'suspended' | 'build_not_covered' | 'seat_lost'
+  reason?: 'suspended' | 'build_not_covered' | 'seat_lost' | 'assigned_to_another'
   /** The last moment of a build that the license covers; null when it covers every one, and where it is not shown. */
   updatesUntil: string | null
 }
@@ -90,10 +91,16 @@ export function verdictOn(
       updatesUntil,
     }
   }
-  if (status !== 'expired' && seatNeeded && !lookup.seated) {
+  if (status !== 'expired' && (lookup.withoutSeat || (seatNeeded && !lookup.seated))) {
     const revalidateAfter = Math.min(later, ...secondsOf(...endsOf(status, lookup, now)))
-    const lost = lookup.fence === null ? {} : ({ reason: 'seat_lost' } as const)
-    return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter, updatesUntil, ...lost }
+    return {
+      status: 'inactive',
+      expiresAt,
+      entitlements: [],
+      revalidateAfter,
+      updatesUntil,
+      ...whyNoSeat(lookup),
+    }
   }
   if (status !== 'expired' && !isCovered(license, builtAt)) {
     const reason = 'build_not_covered'
@@ -109,6 +116,11 @@ export function verdictOn(
     revalidateAfter: Math.min(later, ...endsAhead(status, lookup, now)),
     ...graceOf(status, license, now),
   }
+}
+
+function whyNoSeat({ withoutSeat, seatedByAnother, fence }: LicenseOfKey): Pick<Verdict, 'reason'> {
+  if (withoutSeat || seatedByAnother) return { reason: 'assigned_to_another' }
+  return fence === null ? {} : { reason: 'seat_lost' }
 }
 
 /** What a verdict becomes when the floating seat of the device is lost. */

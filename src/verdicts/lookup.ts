@@ -5,6 +5,7 @@ import type { RuntimeLookupParams } from '../../projections/licenses/runtime.ts'
 import { findTenant, type PresentTenant } from '../../projections/tenants.ts'
 import { type FoundLicense, isPlanFull } from '../commands/devices/devices.ts'
 import { momentOf } from '../commands/origin.ts'
+import type { IssuedLicense } from '../domain/licenses/license.ts'
 import { keptUntil } from '../domain/licenses/seat-files.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -59,10 +60,10 @@ async function lookUpNow(
   const at = momentOf(ports)
   const entry = await findLicense(db, tenantId, licenseId)
   if (!entry) throw new Refusal('license_not_found')
-  const { productId, keyHash, takenBackAt } = entry.license
+  const { productId, takenBackAt } = entry.license
   // Its key no longer exists, or belongs to another license.
   if (takenBackAt !== null) return lookUpAsOf(ports, question, { time: at })
-  const stored = { keyHash, keyedHash: null }
+  const stored = { keyHash: keyOfDevice(entry.license, deviceId), keyedHash: null }
   const result = await ports.findForRuntime({ tenantId, productId, ...stored, deviceId: deviceId ?? '' })
   if (result.kind !== 'license' || result.license.licenseId !== licenseId)
     throw new StateUnreadable('the license is changing right now; try again')
@@ -74,6 +75,10 @@ async function lookUpNow(
   const planIsFull = await isPlanFull(tenant.plan, () => countSeatedDevices(db, tenantId))
   return { result, deviceId, at, tenant, planIsFull, seated, deciding }
 }
+
+/** Of a device that a person has, the key of that person; else the license's. */
+const keyOfDevice = ({ keyHash, named }: IssuedLicense, deviceId = ''): string =>
+  Object.values(named?.people ?? {}).find(({ deviceIds }) => deviceIds.includes(deviceId))?.keyHash ?? keyHash
 
 async function lookUpAsOf(
   ports: Ports<'db' | 'ledger' | 'now'>,
@@ -97,6 +102,9 @@ async function lookUpAsOf(
       entitlementValues,
       overrides,
       seated: own?.status === 'active',
+      seatedByAnother: false,
+      withoutSeat: false,
+      personId: own?.personId ?? null,
       fence: own?.fence ?? null,
       fileEndsAt: keptUntil(own?.files ?? null),
       uncertain: false,

@@ -14,6 +14,7 @@ const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
   license_reminted: 'reminted',
   seat_limit_reached: 'seat_limit_reached',
   seat_lost: 'inactive',
+  assigned_to_another: 'inactive',
   plan_limit: 'plan_limit',
 }
 
@@ -22,6 +23,7 @@ const reasons: Partial<Record<RefusalCode, RefusedReason>> = {
   license_suspended: 'suspended',
   build_not_covered: 'build_not_covered',
   seat_lost: 'seat_lost',
+  assigned_to_another: 'assigned_to_another',
   borrowing_off: 'borrowing_off',
   borrow_limit_reached: 'borrow_limit_reached',
 }

@@ -46,6 +46,7 @@ import { createKeptKeys } from '../../src/vault/kept-keys.ts'
 import { createKeyHashing, keyHashSecret } from '../../src/vault/key-hashing.ts'
 import { createMachines } from '../../src/vault/machines.ts'
 import { checkMasterKey, type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
+import { createPersonalKeys } from '../../src/vault/personal-keys.ts'
 import { createSecrets } from '../../src/vault/secrets.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
 import { createTenantKeys } from '../../src/vault/tenant-keys.ts'
@@ -199,6 +200,7 @@ export async function openTestLedger(
     keptKeys: createKeptKeys(db, subjects, keyHashing),
     keyHashing,
     machines: createMachines(createTenantKeys(secrets, 'machines', randomBytes)),
+    personalKeys: createPersonalKeys(createTenantKeys(secrets, 'personal-keys', randomBytes)),
     signer,
     signSettings: createSignSettings(signer),
     providers: createProviders({ ...unreachableProviders, ...options.providers }),

@@ -23,6 +23,10 @@ const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> 
   license_reminted: [422, 'this license was reminted; ask the vendor for its new key'],
   seat_limit_reached: [422, 'activation limit reached; deactivate another device first'],
   seat_lost: [422, 'this seat ran out, or was taken again; activate the device again'],
+  assigned_to_another: [
+    422,
+    'the seats of this license are of people; use the key of a person who has one, on a device that no other person uses',
+  ],
   seat_has_file: [422, 'the device has a license file and may go on without a network until it ends'],
   borrowing_off: [422, 'seats of this license cannot be borrowed'],
   borrow_limit_reached: [

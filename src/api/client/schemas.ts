@@ -305,6 +305,7 @@ const refusedReason = z
     'reminted',
     'inactive',
     'seat_lost',
+    'assigned_to_another',
     'not_found',
     'seat_limit_reached',
     'borrowing_off',

@@ -83,7 +83,7 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
         const { status, code, message } = verdict.problem
         const { reason } = verdict
         const known = result.kind !== 'no license'
-        const signed = reason === 'seat_lost' ? 'inactive' : reason
+        const signed = reason === 'seat_lost' || reason === 'assigned_to_another' ? 'inactive' : reason
         const refusal = known
           ? await refusalFor(ports, asking, { keyHash, instanceId, reason: signed }, now)
           : undefined

@@ -72,6 +72,8 @@ export function verdictOn(result: InstanceKeyResult, now: string): Verdict | Ref
   if (result.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
   const status = statusAt(result.license, now)
   if (status === 'revoked') return refused('license_revoked', 'revoked')
+  if (result.withoutSeat || result.seatedByAnother)
+    return refused('assigned_to_another', 'assigned_to_another')
   if (!result.seated) {
     return result.floatingSeat ? refused('seat_lost', 'seat_lost') : refused('device_not_found', 'inactive')
   }
@@ -85,6 +87,7 @@ export function refused(
     | 'license_suspended'
     | 'license_expired'
     | 'seat_lost'
+    | 'assigned_to_another'
     | 'device_not_found',
   reason: RefusedReason,
 ): { problem: Problem; reason: RefusedReason } {

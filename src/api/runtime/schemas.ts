@@ -53,7 +53,7 @@ export const runtimeStatus = z
   .meta({
     description:
       'The status of the key on the device. `fallback`: past its end, with the fallback entitlements. `reminted`: the license has ' +
-      'a new key. `inactive`: the device has no seat, or lost its floating one (`reason: seat_lost`), the license is suspended or does not cover the build of the app. `not_found`: no license of the product has the ' +
+      "a new key. `inactive`: the device has no seat, lost its floating one (`reason: seat_lost`), or seats are of people and it is not the person's whose key was sent (`assigned_to_another`), the license is suspended or does not cover the build of the app. `not_found`: no license of the product has the " +
       'key. `seat_limit_reached` and `plan_limit`: only of activate',
     example: 'active',
   })

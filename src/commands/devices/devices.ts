@@ -22,7 +22,8 @@ type Device = { name: string; plan: Plan; builtAt: string | null }
 /**
  * Gives a device a seat on the license that was found for it, as {@link takeSeat} does; a device that has a seat keeps it.
  * @returns the license with it: its first activation may have started its term
- * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `seat_limit_reached`, `plan_limit`, `seat_lost`
+ * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `seat_limit_reached`, `plan_limit`, `seat_lost`,
+ *   `assigned_to_another`
  */
 export function activateDevice(
   ports: Ports<'db' | 'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
@@ -58,6 +59,7 @@ async function seatDevice(
     installId: null,
     name: device.name,
     platform: null,
+    personId: found.personId,
   }
   const plan = { tenantId: question.tenantId, plan: device.plan }
   const { state } = await seating(ports, plan, (admit, proof, isAgain) =>

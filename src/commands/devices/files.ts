@@ -228,6 +228,8 @@ async function rulesFor(
 ): Promise<{ rules: OfflineFiles; atLeast: number | null; leaseHolder: boolean } | undefined> {
   const product = await findProduct(license.tenantId, license.productId)
   if (!product) return undefined
+  // What a person's devices have ends with their seat, and a file cannot be taken back.
+  if (license.named) return undefined
   const lent = borrowing(license)
   const rules = license.floating
     ? lent && { maxDays: lent.maxDays, perSeatPerYear: Infinity }

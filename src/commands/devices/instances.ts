@@ -8,6 +8,7 @@ import type { IssueFile } from '../../domain/licenses/files.ts'
 import { claimOn, seatOf } from '../../domain/licenses/floating.ts'
 import { type IssuedLicense, type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
+import { seatsFor } from '../../domain/licenses/named.ts'
 import type { SeatFile } from '../../domain/licenses/seat-files.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -72,7 +73,7 @@ export type SeatTaken = {
  * Gives an app a seat on the license that was found for it, as {@link takeSeat} does. A device that is {@link recognized} keeps
  * its seat and its instance id.
  * @throws Refusal `license_revoked`, `license_expired`, `build_not_covered`, `license_reminted`, `seat_limit_reached`,
- *   `plan_limit`, `seat_lost`, and of one that borrows, what `fileIssued` refuses
+ *   `plan_limit`, `seat_lost`, `assigned_to_another`, and of one that borrows, what `fileIssued` refuses
  */
 export function activateInstance(
   ports: Ports<'db' | 'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity' | 'seatEnds'>,
@@ -105,7 +106,8 @@ async function seatInstance(
     instance: { claim },
   } = question
   const asked = { ...question, others: ranOut.map(({ deviceId }) => deviceId) }
-  const device = { instanceId: newId, platform, claim, atLeast, builtAt, ranOut, at }
+  const { personId } = found
+  const device = { instanceId: newId, platform, claim, atLeast, builtAt, ranOut, personId, at }
   const command = lent
     ? fileCommand(lent, { ...device, fileId: ports.newId('fil') }, found.license)
     : ({ type: 'ActivateInstance', ...device } as const)
@@ -116,7 +118,10 @@ async function seatInstance(
       command,
     ),
   )
-  const kept = before.status === 'issued' ? seatOf(before, claimOn(before, claim), atLeast) : undefined
+  const kept =
+    before.status === 'issued'
+      ? seatOf(seatsFor(before, personId), claimOn(before, claim), atLeast)
+      : undefined
   const taken = events.some(({ type }) => type === 'DeviceActivated')
   return {
     instanceId: taken || !kept ? newId : kept.instanceId,

@@ -8,10 +8,11 @@ import type { PortalLanguage } from '../../domain/portal/texts.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { requireCustomer } from '../customers/customers.ts'
+import { freeLostSeats } from '../licenses/person-seats.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /** What changes of the people of an organization use. */
-export type PeoplePorts = Ports<'db' | 'deriveId' | 'execute' | 'now' | 'subjects'>
+export type PeoplePorts = Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'now' | 'subjects'>
 
 /** An organization, by its customer. */
 export type Place = { tenantId: string; customerId: string }
@@ -62,7 +63,7 @@ const personIdOf = ({ deriveId }: Ports<'deriveId'>, { tenantId, customerId }: P
   deriveId('per', tenantId, customerId, subjectId)
 
 /**
- * Makes an organization a customer of one person again. Its people have no access any more.
+ * Makes an organization a customer of one person again. Its people have no access any more, nor seats of its licenses.
  * @throws Refusal `customer_not_found`
  */
 export async function dissolveOrganization(
@@ -70,7 +71,9 @@ export async function dissolveOrganization(
   place: Place,
   origin: Origin,
 ): Promise<CustomerEntry> {
-  return change(ports, place, { type: 'DissolveOrganization', at: momentOf(ports) }, origin)
+  const dissolved = await change(ports, place, { type: 'DissolveOrganization', at: momentOf(ports) }, origin)
+  await freeLostSeats(ports, place.customerId, origin)
+  return dissolved
 }
 
 /** A person to be added to an organization. */
@@ -130,7 +133,8 @@ export async function changePersonRole(
 }
 
 /**
- * Removes a person, who has no access to the licenses of the organization from then on.
+ * Removes a person, who has no access to the licenses of the organization from then on, nor seats of them: a reaction frees what a crash
+ * leaves.
  * @throws Refusal `customer_not_found`, `not_an_organization`, `person_not_found`, `last_administrator`
  */
 export async function removePerson(
@@ -140,6 +144,7 @@ export async function removePerson(
   origin: Origin,
 ): Promise<void> {
   await change(ports, place, { type: 'RemovePerson', personId, at: momentOf(ports) }, origin)
+  await freeLostSeats(ports, place.customerId, origin)
 }
 
 /**

@@ -12,7 +12,7 @@ const usualSeconds = 600
 
 /** How the seats of a key type float, as a member fills it in. */
 export const floatingFields = {
-  seatPolicy: z.enum(['device', 'floating']).optional().default('device'),
+  seatPolicy: z.enum(['device', 'floating', 'named']).optional().default('device'),
   seatCount: optionalWhole(1, longestSeat),
   seatUnit: unit.optional().default('minute'),
   overdraftCount: given.refine((text) => /^(\d{1,6}(\.\d{1,4})?)?$/.test(text), 'Enter a number.'),
@@ -25,9 +25,9 @@ export const floatingFields = {
 const Fields = z.object(floatingFields)
 type Fields = z.infer<typeof Fields>
 
-/** What was filled in; null where a device keeps its seat. It may break a rule: see {@link withFloatingSeats}. */
+/** What was filled in; null where seats do not float. It may break a rule: see {@link withFloatingSeats}. */
 export const floatingOf = (fields: Fields): FloatingSeats | null =>
-  fields.seatPolicy === 'device'
+  fields.seatPolicy !== 'floating'
     ? null
     : {
         seatSeconds: fields.seatCount === null ? usualSeconds : secondsIn(fields.seatCount, fields.seatUnit),
@@ -73,13 +73,14 @@ export const withFloatingSeats = <Form extends z.ZodType<Fields>>(form: Form) =>
 /** The first values of a form about this key type. */
 export function floatingValues({
   floatingSeats,
-}: Pick<KeyType, 'floatingSeats'>): Record<keyof Fields, string> {
+  namedSeats,
+}: Pick<KeyType, 'floatingSeats' | 'namedSeats'>): Record<keyof Fields, string> {
   const { seatSeconds = usualSeconds, overdraft = null, scope = 'device' } = floatingSeats ?? {}
   const { maxBorrowDays = '', maxBorrowed = '', relays } = floatingSeats ?? {}
   const { count, unit: seatUnit } = inUnits(seatSeconds)
   const isShare = overdraft !== null && 'share' in overdraft
   return {
-    seatPolicy: floatingSeats ? 'floating' : 'device',
+    seatPolicy: floatingSeats ? 'floating' : namedSeats ? 'named' : 'device',
     seatCount: count,
     seatUnit,
     overdraftCount:
@@ -95,6 +96,7 @@ export function floatingValues({
 const policies = [
   ['device', 'A device keeps its seat until it gives it back'],
   ['floating', 'Seats float: a device has one only as long as it calls'],
+  ['named', 'A person of an organization has the seat, for devices of their own'],
 ] as const
 
 const scopes = [
@@ -113,7 +115,7 @@ export const floatingInputs = (form: FilledForm): Html => html`<div class="stack
   ${choiceField(form, {
     name: 'seatPolicy',
     label: 'Seats',
-    hint: 'The devices of a license that floats are its seats: more devices may share them. The fields below concern floating seats.',
+    hint: 'The devices of a license that floats are its seats: more devices may share them. Those of one whose seats are of people are the people who may have one.',
     choices: policies,
   })}
   <fieldset class="pair">

@@ -3,6 +3,7 @@ import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, choiceField, textArea, textField } from '../forms/form-fields.ts'
 import { floatingInputs } from './floating-form.ts'
 import { metersInputs } from './meters-form.ts'
+import { namedInputs } from './named-form.ts'
 import { unitChoices } from './time-units.ts'
 
 const units = [
@@ -133,6 +134,7 @@ export function moreKeyTypeInputs(form: FilledForm): Html {
     })}
     ${metersInputs(form)}
     ${floatingInputs(form)}
+    ${namedInputs(form)}
     <fieldset class="pair">
       <legend>Machines without a network</legend>
       ${textField(form, {

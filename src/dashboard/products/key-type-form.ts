@@ -6,6 +6,7 @@ import { checked, optionalOf, optionalWhole, wantedLine } from '../forms/typed.t
 import { entitlementLines, linesOf } from './entitlement-lines.ts'
 import { floatingFields, floatingOf, floatingValues } from './floating-form.ts'
 import { meterFields, metersOf, metersValues } from './meters-form.ts'
+import { namedFields, namedOf, namedValues } from './named-form.ts'
 import { inUnits, secondsIn, unit } from './time-units.ts'
 
 /** In seconds; no unit makes it longer. */
@@ -32,6 +33,7 @@ export const keyTypeFields = {
   fileDays: optionalWhole(1, 36_500),
   filesPerYear: optionalWhole(1, 366),
   ...floatingFields,
+  ...namedFields,
   ...meterFields,
 }
 
@@ -67,6 +69,7 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
     offlineFiles:
       fileDays === null ? null : { maxDays: fileDays, perSeatPerYear: filesPerYear ?? usualFilesPerYear },
     floatingSeats: floatingOf(rest),
+    namedSeats: namedOf(rest),
     ...(meters && { meters }),
   }
 }
@@ -96,6 +99,7 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   fileDays: String(keyType.offlineFiles?.maxDays ?? ''),
   filesPerYear: String(keyType.offlineFiles?.perSeatPerYear ?? ''),
   ...floatingValues(keyType),
+  ...namedValues(keyType),
   ...metersValues(keyType),
 })
 

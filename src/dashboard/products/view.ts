@@ -5,7 +5,14 @@ import type { ProductSettings } from '../../domain/products/events.ts'
 import type { KeyType, OfflineFiles } from '../../domain/products/key-type.ts'
 import type { Release } from '../../domain/products/releases.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
-import { durationWords, floatingWords, metersWords, money, secondsWords } from '../../history/changes.ts'
+import {
+  durationWords,
+  floatingWords,
+  metersWords,
+  money,
+  namedWords,
+  secondsWords,
+} from '../../history/changes.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -200,6 +207,7 @@ function termFacts({
   onExpiry,
   offlineFiles,
   floatingSeats,
+  namedSeats,
   meters,
 }: KeyType): [string, string][] {
   const metered = metersWords({ meters })
@@ -207,6 +215,7 @@ function termFacts({
     ...(graceSeconds ? [['Grace', secondsWords(graceSeconds)] as [string, string]] : []),
     ...(updates ? [['Updates', durationWords(updates)] as [string, string]] : []),
     ...(floatingSeats ? [['Floating seats', floatingWords(floatingSeats)] as [string, string]] : []),
+    ...(namedSeats ? [['Named seats', namedWords(namedSeats)] as [string, string]] : []),
     ...(offlineFiles ? [['License files', fileWords(offlineFiles)] as [string, string]] : []),
     ...(metered === null ? [] : [['Meters', metered] as [string, string]]),
   ]

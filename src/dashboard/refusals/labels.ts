@@ -6,6 +6,7 @@ export const reasonNames: Readonly<Record<string, string>> = {
   plan_limit: 'plan limit',
   inactive: 'device has no seat',
   seat_lost: 'floating seat lost',
+  assigned_to_another: 'seat of another person',
   borrowing_off: 'seats cannot be borrowed',
   borrow_limit_reached: 'borrow limit',
   suspended: 'suspended',

@@ -3,6 +3,7 @@ import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { claimOn, type Floating, freedByEnd, isOfFence, mostSeats, type RanOut, seatOf } from './floating.ts'
 import { alsoHeld, identified, identifiedAtFirst } from './identity.ts'
 import type { DeviceClaim } from './marks.ts'
+import { isSeatedFor, type Named, seatsFor } from './named.ts'
 import { type Why, withReason } from './reasons.ts'
 import { type Relays, seatsTaken } from './relay-seats.ts'
 import { liveFile } from './seat-files.ts'
@@ -16,7 +17,10 @@ type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'pla
 /** Floating seats whose ends have passed, by the clock that keeps them; absent or empty when none has. */
 export type Ends = { ranOut?: readonly RanOut[] | undefined }
 
-export type ActivateDevice = { type: 'ActivateDevice'; at: string } & Device & Build & Ends
+export type ActivateDevice = { type: 'ActivateDevice'; at: string } & Device & Build & Ends & OfPerson
+
+/** Whose key was sent; null or absent for the key of the license. */
+type OfPerson = { personId?: string | null }
 
 /** The build of the app that asks for a seat; absent or null when it does not say. */
 type Build = { builtAt?: string | null }
@@ -31,7 +35,8 @@ export type ActivateInstance = {
   atLeast: number | null
   at: string
 } & Build &
-  Ends
+  Ends &
+  OfPerson
 
 /** The device in a seat says who it is, without asking for the seat. */
 type IdentifyDevice = { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
@@ -54,6 +59,7 @@ export type Seated = Standing &
   WaitingLicense &
   Seats &
   Floating &
+  Named &
   Relays &
   Pick<Updates, 'updatesUntil'> &
   Pick<LicenseTerms, 'deviceLimit'>
@@ -61,7 +67,7 @@ export type Seated = Standing &
 /**
  * What becomes of the seats of a license when a device takes one, gives it back, or says who it is.
  * @throws Refusal `license_revoked`, `license_suspended`, `license_expired`, `build_not_covered`, `seat_limit_reached`,
- *   `seat_has_file`, `seat_lost`
+ *   `seat_has_file`, `seat_lost`, `assigned_to_another`
  */
 export function decideOnDevice(license: Seated, command: DeviceCommand): LicenseEvent[] {
   switch (command.type) {
@@ -93,8 +99,17 @@ export const activated = (
   { type: _, builtAt, ranOut, ...device }: ActivateDevice,
 ): LicenseEvent[] => afterEnds(license, { ranOut, at: device.at }, (after) => seated(after, device, builtAt))
 
-function seated(license: Seated, device: Device & { at: string }, builtAt?: string | null): LicenseEvent[] {
+function seated(
+  license: Seated,
+  { personId = null, ...device }: Device & OfPerson & { at: string },
+  builtAt?: string | null,
+): LicenseEvent[] {
   requireSeats(license, device.at, builtAt)
+  if (license.named !== null) {
+    if (isSeatedFor(license.named, personId, license.seats.get(device.deviceId))) return []
+    const ofPerson = personId === null ? {} : { personId }
+    return [{ type: 'DeviceActivated', data: { ...device, ...ofPerson } }, ...started(license, device.at)]
+  }
   if (license.seats.get(device.deviceId)?.status === 'active') return []
   const most = mostSeats(license)
   if (most !== null && seatsTaken(license, device.at) >= most) throw new Refusal('seat_limit_reached')
@@ -114,16 +129,17 @@ export const instanceActivated = (license: Seated, command: ActivateInstance): L
   afterEnds(license, command, (after) => instanceSeated(after, command))
 
 function instanceSeated(
-  license: Seated,
-  { instanceId, platform, claim: said, atLeast, builtAt = null, at }: ActivateInstance,
+  whole: Seated,
+  { instanceId, platform, claim: said, atLeast, builtAt = null, personId = null, at }: ActivateInstance,
 ): LicenseEvent[] {
+  const license = seatsFor(whole, personId)
   const claim = claimOn(license, said)
   const seat = seatOf(license, claim, atLeast)
   if (seat === undefined) {
     const { installId, name, identities } = claim
     const device = { deviceId: instanceId, instanceId, installId, name, platform }
     return [
-      ...seated(license, { ...device, at }, builtAt),
+      ...seated(license, { ...device, personId, at }, builtAt),
       ...identifiedAtFirst({ ...device, identity: identities[0] ?? null }, at),
     ]
   }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { portalLanguages } from '../portal/texts.ts'
-import { Duration, FloatingSeats, GraceSeconds, OnExpiry } from '../products/key-type.ts'
+import { Duration, FloatingSeats, GraceSeconds, NamedSeats, OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
 import { DeviceMarks } from './marks.ts'
+import { namedEvents } from './named-events.ts'
 import { relayEvents } from './relay-events.ts'
 import { usageEvents } from './usage-events.ts'
 
@@ -59,6 +60,8 @@ export const LicenseTerms = z.strictObject({
   updatesUntil: Moment.optional(),
   /** Absent when its devices keep their seats until they give them back. */
   floating: FloatingSeats.optional(),
+  /** Absent when its seats are of devices. */
+  named: NamedSeats.optional(),
   at: Moment,
 })
 export type LicenseTerms = z.infer<typeof LicenseTerms>
@@ -75,6 +78,8 @@ const Activation = z.strictObject({
   platform: z.string().nullable(),
   /** Of a floating seat: rises with each taking of one. */
   fence: z.int().min(1).optional(),
+  /** Whose device it is, where the seats are of people. */
+  personId: z.string().min(1).optional(),
   at: Moment,
 })
 
@@ -396,5 +401,6 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
   }),
   ...relayEvents,
+  ...namedEvents,
 ])
 export type LicenseEvent = z.infer<typeof LicenseEvent>

@@ -20,11 +20,12 @@ export type ImportCommand = {
 /**
  * A license of another system with its devices and its state there, all at the moment of the import: one append, so
  * that an import that is interrupted leaves no license half imported.
- * @throws Refusal `seat_limit_reached`
+ * @throws Refusal `seat_limit_reached`; `assigned_to_another` for devices of a license whose seats are of people
  */
 export function imported({ terms, devices, revoked, suspended = false }: ImportCommand): LicenseEvent[] {
   const named = [...new Map(devices.map((device) => [device.deviceId, device])).values()]
   if (terms.deviceLimit !== null && named.length > terms.deviceLimit) throw new Refusal('seat_limit_reached')
+  if (terms.named && named.length > 0) throw new Refusal('assigned_to_another')
   const { at } = terms
   return [
     { type: 'LicenseImported', data: terms },

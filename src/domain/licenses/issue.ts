@@ -1,8 +1,9 @@
-import type { FloatingSeats, KeyType } from '../products/key-type.ts'
+import type { FloatingSeats, KeyType, NamedSeats } from '../products/key-type.ts'
 import { Refusal } from '../refusal.ts'
 import { expiryAfter, wholeSeconds } from './expiry.ts'
 import { recordedFloating } from './floating.ts'
 import { recordedGrace } from './grace.ts'
+import { recordedNamed } from './named.ts'
 import { type RecordedTerm, termFrom } from './term.ts'
 import { updatesAfter } from './updates.ts'
 
@@ -16,6 +17,7 @@ export type Terms = {
   /** Absent when the license covers every build. */
   updatesUntil?: string
   floating?: FloatingSeats
+  named?: NamedSeats
 } & RecordedTerm
 
 /** What a request may set in addition to its key type's terms; an absent field leaves the key type's. */
@@ -66,6 +68,7 @@ export function termsFrom(keyType: KeyType, input: TermsInput, from: string): Te
     expiresAt,
     ...recordedGrace(keyType),
     ...recordedFloating(keyType),
+    ...recordedNamed(keyType),
     ...(updatesUntil !== null && { updatesUntil }),
   }
 }
@@ -90,7 +93,8 @@ export function termsPaidFor(
   const deviceLimit = perUnit === null ? null : Math.min(perUnit * quantity, maxSeats)
   const updatesUntil = updatesAfter(keyType, at)
   const updates = updatesUntil === null ? {} : { updatesUntil }
-  const seats = { quantity, deviceLimit, ...recordedGrace(keyType), ...recordedFloating(keyType), ...updates }
+  const policy = { ...recordedFloating(keyType), ...recordedNamed(keyType) }
+  const seats = { quantity, deviceLimit, ...recordedGrace(keyType), ...policy, ...updates }
   if (!paid.isSubscription) return { ...seats, ...termFrom(keyType, at) }
   const { expiresAt } = termFrom({ ...keyType, startsAt: 'issue' }, at)
   const isPaidLonger = expiresAt !== null && paid.paidUntil !== null && paid.paidUntil > expiresAt

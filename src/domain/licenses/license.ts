@@ -21,6 +21,15 @@ import { type ImportCommand, imported } from './imported.ts'
 import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts'
 import { decideOnLink, evolveLink, type LinkCommand, type Linked, linkIn, type Owned } from './link.ts'
 import { isOfUsage, type NoteUsage, usageNoted } from './metered.ts'
+import {
+  decideOnPersonSeat,
+  evolveNamed,
+  isNamedCommand,
+  type Named,
+  type NamedCommand,
+  unassigned,
+} from './named.ts'
+import { isOfPerson } from './named-events.ts'
 import { type Noticed, type NoticeExpiry, noNotice, noticed, toldByMail } from './notices.ts'
 import { type Why, withReason } from './reasons.ts'
 import { evolveRelays, isOfRelay, type Relays } from './relay-seats.ts'
@@ -33,9 +42,10 @@ import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
 export type IssuedLicense = Omit<
   LicenseTerms,
-  'at' | keyof Term | 'graceSeconds' | 'updatesUntil' | 'floating' | keyof Owned
+  'at' | keyof Term | 'graceSeconds' | 'updatesUntil' | 'floating' | 'named' | keyof Owned
 > &
   Floating &
+  Named &
   Linked &
   SaleFollowing &
   Seats &
@@ -66,6 +76,7 @@ export type LicenseCommand =
   | IssueFile
   | ReleaseFile
   | RelayCommand
+  | NamedCommand
   | ({
       type: 'RemintLicense'
       keyHash: string
@@ -100,7 +111,7 @@ export const absentLicense: License = { status: 'absent' }
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_suspended`,
  *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` and `decideOnLink` refuse, `seat_limit_reached`, `device_not_found`,
  *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_without_address`,
- *   `key_mailed_recently`, what `decideOnDevice`, `decideByCustomer`, `decideOnRelay`, `fileIssued` and `fileReleased` refuse
+ *   `key_mailed_recently`, what `decideOnDevice`, `decideOnPersonSeat`, `decideByCustomer`, `decideOnRelay`, `fileIssued` and `fileReleased` refuse
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
   if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
@@ -110,6 +121,7 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       : imported(command)
   }
   if (license.status === 'absent') throw new Refusal('license_not_found')
+  if (isNamedCommand(command)) return decideOnPersonSeat(license, command)
   switch (command.type) {
     case 'ActivateDevice':
     case 'ActivateInstance':
@@ -150,8 +162,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'ReseatDevice': {
       const seat = license.seats.get(command.deviceId)
       if (seat === undefined) throw new Refusal('device_not_found')
-      const { deviceId, instanceId, installId, name, platform } = seat
-      const device = { deviceId, instanceId, installId, name, platform }
+      const { deviceId, instanceId, installId, name, platform, personId } = seat
+      const device = { deviceId, instanceId, installId, name, platform, personId }
       const events = activated(license, { type: 'ActivateDevice', ...device, at: command.at })
       return events.length === 0 ? [] : [...events, ...identifiedAtFirst(seat, command.at)]
     }
@@ -220,11 +232,13 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   }
   if (license.status === 'absent') return license
   if (isOfUsage(event)) return license
+  if (isOfPerson(event)) return evolveNamed(license, event)
   if (isOfRelay(event)) return { ...license, relays: evolveRelays(license.relays, event) }
   switch (event.type) {
     case 'DeviceActivated':
-      return evolveSeats({ ...license, lastFence: event.data.fence ?? license.lastFence }, event)
+      return evolveNamed(evolveSeats(withFence(license, event.data), event), event)
     case 'DeviceDeactivated':
+      return evolveNamed(evolveSeats(license, event), event)
     case 'DeviceIdentified':
     case 'DeviceInTwoPlaces':
     case 'DeviceNamed':
@@ -240,7 +254,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     case 'LicenseReminted': {
       const { keyHash, displayKey, keepDevices, at } = event.data
       const reminted = { ...license, keyHash, displayKey }
-      return keepDevices ? reminted : vacated(reminted, at)
+      return evolveNamed(keepDevices ? reminted : vacated(reminted, at), event)
     }
     case 'LicenseRevoked': {
       const { reason: revokedReason, at: revokedAt } = event.data
@@ -250,7 +264,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, revokedAt: null, revokedReason: null, revokedCause: null }
     case 'ImportTakenBack': {
       const { at } = event.data
-      const emptied = vacated(license, at)
+      const emptied = evolveNamed(vacated(license, at), event)
       const revoked = {
         revokedAt: at,
         revokedReason: takenBackReason,
@@ -293,10 +307,14 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   }
 }
 
+const withFence = (license: IssuedLicense, { fence }: { fence?: number | undefined }): IssuedLicense =>
+  fence === undefined ? license : { ...license, lastFence: fence }
+
 function issuedWith({
   at: _,
   updatesUntil,
   floating,
+  named,
   customerId,
   byAddress,
   ...terms
@@ -328,6 +346,7 @@ function issuedWith({
     borrowed: null,
     exhaustedAt: null,
     floating: floating ?? null,
+    named: unassigned(named),
     lastFence: 0,
     relays: [],
     seatsUsed: 0,

@@ -24,6 +24,8 @@ export type Seat = {
   files: readonly SeatFile[] | null
   /** Of a floating seat; null for one that lasts until it is given back. */
   fence: number | null
+  /** Whose device it is, where the seats are of people; else null. */
+  personId: string | null
   status: 'active' | 'deactivated'
   activatedAt: string
   deactivatedAt: string | null
@@ -32,7 +34,7 @@ export type Seat = {
 /** What of a device everyone sees who sees its license. */
 export type ShownSeat = Omit<
   Seat,
-  'installId' | 'identity' | 'former' | 'inTwoPlacesAt' | 'givenName' | 'files' | 'fence'
+  'installId' | 'identity' | 'former' | 'inTwoPlacesAt' | 'givenName' | 'files' | 'fence' | 'personId'
 > & {
   /** `machine`, and the names of its components; absent for a device that has not said it. */
   identifiedBy?: string[]
@@ -117,11 +119,12 @@ export function evolveSeats<License extends Seats>(license: License, event: Seat
 
 /** A device that is activated again keeps its license files: what it must not use any more stays withdrawn. */
 const newSeat = (
-  { at, fence, ...device }: Extract<SeatEvent, { type: 'DeviceActivated' }>['data'],
+  { at, fence, personId, ...device }: Extract<SeatEvent, { type: 'DeviceActivated' }>['data'],
   before: Seat | undefined,
 ): Seat => ({
   ...device,
   fence: fence ?? null,
+  personId: personId ?? null,
   identity: null,
   former: null,
   inTwoPlacesAt: null,

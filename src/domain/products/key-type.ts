@@ -154,6 +154,21 @@ export const FloatingSeats = z
   )
 export type FloatingSeats = z.infer<typeof FloatingSeats>
 
+/** Seats that people have, each for devices of their own. */
+export const NamedSeats = z.strictObject({
+  devicesPerPerson: z
+    .int()
+    .min(1)
+    .max(100)
+    .meta({ description: 'How many devices a person may use at once', example: 2 }),
+  reassignEveryDays: z.int().min(0).max(366).meta({
+    description:
+      'For how many days after a person was given a seat no other person may be given it by the customer; 0 for none',
+    example: 30,
+  }),
+})
+export type NamedSeats = z.infer<typeof NamedSeats>
+
 /** A template of a license: the rules that a license copies when it is issued. */
 export const KeyType = z.strictObject({
   keyTypeId: Slug,
@@ -177,6 +192,8 @@ export const KeyType = z.strictObject({
   offlineFiles: OfflineFiles.nullable().optional(),
   /** Absent or null where a device keeps its seat until it gives it back. */
   floatingSeats: FloatingSeats.nullable().optional(),
+  /** Absent or null where the seats are of devices. */
+  namedSeats: NamedSeats.nullable().optional(),
   /** Absent or empty where nothing is metered. Licenses have the meters of their key type as they are now. */
   meters: MetersOfKeyType.optional(),
 })
@@ -187,6 +204,7 @@ export function withoutUnset({
   updates,
   offlineFiles,
   floatingSeats,
+  namedSeats,
   meters,
   startsAt,
   graceSeconds,
@@ -197,6 +215,7 @@ export function withoutUnset({
     ...(updates && { updates }),
     ...(offlineFiles && { offlineFiles }),
     ...(floatingSeats && { floatingSeats }),
+    ...(namedSeats && { namedSeats }),
     ...(meters && meters.length > 0 && { meters }),
     ...(startsAt === 'first_activation' && { startsAt }),
     ...(graceSeconds && { graceSeconds }),

@@ -6,7 +6,7 @@ import type { ProductEvent } from '../../domain/products/events.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { floatingWords, metersWords } from '../../history/changes.ts'
+import { floatingWords, metersWords, namedWords } from '../../history/changes.ts'
 import type { Ports } from '../../ports.ts'
 import type { Counted, Effect, EntitlementChange, Fact } from './effect.ts'
 import { entitlementChanges } from './licenses.ts'
@@ -104,6 +104,7 @@ const termFields = [
   'updates',
   'offlineFiles',
   'floatingSeats',
+  'namedSeats',
 ] as const
 type TermField = (typeof termFields)[number]
 
@@ -115,7 +116,7 @@ function changedTerms(before: KeyType, after: KeyType): Term[] {
 }
 
 function termOf(keyType: KeyType, field: TermField): Term['from'] {
-  const { price, offlineFiles, floatingSeats } = keyType
+  const { price, offlineFiles, floatingSeats, namedSeats } = keyType
   if (field === 'duration' || field === 'updates') {
     const period = keyType[field] ?? null
     return period && `${period.count} ${period.unit}`
@@ -124,6 +125,7 @@ function termOf(keyType: KeyType, field: TermField): Term['from'] {
   if (field === 'offlineFiles')
     return offlineFiles ? `${offlineFiles.maxDays} days, ${offlineFiles.perSeatPerYear} a year` : null
   if (field === 'floatingSeats') return floatingSeats ? floatingWords(floatingSeats) : null
+  if (field === 'namedSeats') return namedSeats ? namedWords(namedSeats) : null
   const value = keyType[field] ?? null
   return typeof value === 'object' ? JSON.stringify(value) : value
 }

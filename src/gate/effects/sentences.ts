@@ -243,6 +243,7 @@ const fieldNames: Record<string, string> = {
   updates: 'Updates',
   offlineFiles: 'License files',
   floatingSeats: 'Floating seats',
+  namedSeats: 'Named seats',
 }
 
 type Scalar = string | number | boolean | null

@@ -172,7 +172,7 @@ export function licenseAloneView(
     status: statusAt(license, now),
     quantity: license.quantity,
     deviceLimit: license.deviceLimit,
-    ...seatPolicyShown(license.floating),
+    ...seatPolicyShown({ floatingSeats: license.floating, namedSeats: license.named?.rules }),
     seatsUsed: license.seatsUsed,
     expiresAt: license.expiresAt,
     ...(license.startsWith && { startsWith: license.startsWith }),

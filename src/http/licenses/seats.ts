@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { FloatingSeat } from '../../commands/devices/floating.ts'
 import { SeatsTaken } from '../../commands/devices/seats-taken.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
-import { FloatingSeats } from '../../domain/products/key-type.ts'
+import { FloatingSeats, NamedSeats } from '../../domain/products/key-type.ts'
 
 /** Names a floating seat, so that a device which was cut off cannot mean that of its successor. */
 export const fence = z.int().min(1).optional().meta({
@@ -79,10 +79,10 @@ export function waitingShown(error: unknown) {
   }
 }
 
-export const seatPolicy = z.enum(['device', 'floating']).meta({
+export const seatPolicy = z.enum(['device', 'floating', 'named']).meta({
   description:
     '`device`: a device keeps its seat until it gives it back. `floating`: it has its seat only as long as it calls, as ' +
-    '`floatingSeats` says. Absent means `device`',
+    '`floatingSeats` says. `named`: a person has the seat, for devices of their own. Absent means `device`',
   example: 'floating',
 })
 
@@ -92,7 +92,18 @@ export const seatPolicyShape = {
   floatingSeats: FloatingSeats.optional().meta({
     description: 'How its seats float; absent where a device keeps its seat',
   }),
+  namedSeats: NamedSeats.optional().meta({
+    description: 'What a person may do with a seat; absent unless people have the seats',
+  }),
 }
 
-export const seatPolicyShown = (floatingSeats: FloatingSeats | null | undefined) =>
-  floatingSeats ? { seatPolicy: 'floating' as const, floatingSeats } : {}
+export const seatPolicyShown = ({
+  floatingSeats,
+  namedSeats,
+}: {
+  floatingSeats?: FloatingSeats | null | undefined
+  namedSeats?: NamedSeats | null | undefined
+}) => ({
+  ...(floatingSeats && { seatPolicy: 'floating' as const, floatingSeats }),
+  ...(namedSeats && { seatPolicy: 'named' as const, namedSeats }),
+})

@@ -152,8 +152,10 @@ export async function validate(ports: Ports): Promise<Failure> {
   return failure
 }
 
+const withoutSeat: ReadonlySet<string> = new Set(['seat_lost', 'assigned_to_another', 'inactive'])
+
 const hasLostSeat = ({ status, body }: Answered): boolean =>
-  status === 422 && isRecord(body) && (body.reason === 'seat_lost' || body.reason === 'inactive')
+  status === 422 && isRecord(body) && typeof body.reason === 'string' && withoutSeat.has(body.reason)
 
 /** A relay that is out of reach is given up when its lease is nearly over; it keeps the seat until then. */
 function isOutOfReach({ keeper }: Ports, { relay, proof }: HeldLicense, failure: Failure): boolean {

@@ -40,6 +40,8 @@ type RefusedCode =
   | 'seat_limit_reached'
   /** The floating seat ran out, or its device has taken another since. */
   | 'seat_lost'
+  /** The seats are of people: the key is of nobody who has one, or another person uses this device. */
+  | 'assigned_to_another'
   /** No more seats may be borrowed. */
   | 'borrow_limit_reached'
   | 'plan_limit'
@@ -66,6 +68,7 @@ const refusedCodes: Readonly<Record<RefusedCode, true>> = {
   inactive: true,
   seat_limit_reached: true,
   seat_lost: true,
+  assigned_to_another: true,
   borrow_limit_reached: true,
   plan_limit: true,
   refused: true,

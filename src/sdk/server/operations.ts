@@ -10,6 +10,7 @@ export const operations = {
   addPeople: 'POST /v1/customers/{id}/people idempotent',
   addSignInProvider: 'POST /v1/sign-in-providers gated',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
+  assignSeat: 'POST /v1/licenses/{id}/people idempotent',
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   certifyRelay: 'POST /v1/licenses/{id}/relays idempotent',
   changePersonRole: 'PATCH /v1/customers/{id}/people/{personId}',
@@ -97,6 +98,7 @@ export const operations = {
   listReleases: 'GET /v1/products/{productId}/releases',
   listSales: 'GET /v1/sales paged',
   listSalesOfCustomer: 'GET /v1/customers/{id}/sales paged',
+  listSeatedPeople: 'GET /v1/licenses/{id}/people paged',
   listSignInProviders: 'GET /v1/sign-in-providers',
   listTokens: 'GET /v1/tokens paged',
   listUnknownKeys: 'GET /v1/refusals/unknown-keys paged',
@@ -127,6 +129,7 @@ export const operations = {
   removePerson: 'DELETE /v1/customers/{id}/people/{personId}',
   removePortalLogo: 'DELETE /v1/portal/logo',
   replaceEntitlementOverrides: 'PATCH /v1/customers/{id}/entitlements',
+  replacePersonalKey: 'POST /v1/licenses/{id}/people/{personId}/key idempotent',
   replaySale: 'POST /v1/sales/{id}/replay idempotent',
   reseatDevice: 'POST /v1/licenses/{id}/reseat-device gated',
   resumeLicense: 'POST /v1/licenses/{id}/resume idempotent',
@@ -151,6 +154,7 @@ export const operations = {
   takeBackImport: 'POST /v1/licenses/{id}/take-back-import gated',
   testProductMail: 'POST /v1/products/{productId}/mail/test',
   testWebhookEndpoint: 'POST /v1/webhook-endpoints/{id}/test',
+  unassignSeat: 'DELETE /v1/licenses/{id}/people/{personId}',
   unlinkLicense: 'POST /v1/customers/{id}/unlink-license idempotent',
   unmergeCustomer: 'POST /v1/customers/{id}/unmerge idempotent',
   updateCustomer: 'PATCH /v1/customers/{id}',
@@ -234,6 +238,7 @@ export type DryRunId =
   | 'setWebhook'
   | 'suspendLicense'
   | 'takeBackImport'
+  | 'unassignSeat'
   | 'unlinkLicense'
   | 'unmergeCustomer'
   | 'updateCustomer'

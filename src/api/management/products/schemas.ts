@@ -12,6 +12,7 @@ import {
   FloatingSeats,
   GraceSeconds,
   type KeyType,
+  NamedSeats,
   OfflineFiles,
   OnExpiry,
   Price,
@@ -124,10 +125,13 @@ const keyTypeFields = z.strictObject({
   seatPolicy: seatPolicy.meta({
     description:
       '`device`: a device keeps its seat until it gives it back; the default. `floating`: it has its seat only as long as it ' +
-      'calls; send `floatingSeats` with it. Licenses keep the policy that they were issued with',
+      'calls; send `floatingSeats` with it. `named`: people have the seats; send `namedSeats` with it. Licenses keep the policy that they were issued with',
   }),
   floatingSeats: FloatingSeats.nullable().meta({
     description: 'How seats float: makes the policy `floating`; null makes it `device`',
+  }),
+  namedSeats: NamedSeats.nullable().meta({
+    description: 'What people may do with their seats: makes the policy `named`; null makes it `device`',
   }),
   meters: MetersOfKeyType.meta({
     ...metersText,
@@ -160,34 +164,56 @@ export function keyTypeFrom({ keyTypeId, ...fields }: z.infer<typeof keyTypeIn>)
 }
 
 /** A key type as responses show it. */
-export const keyTypeView = ({ floatingSeats, ...keyType }: KeyType): z.infer<typeof keyTypeOut> => ({
+export const keyTypeView = ({
+  floatingSeats,
+  namedSeats,
+  ...keyType
+}: KeyType): z.infer<typeof keyTypeOut> => ({
   ...keyType,
-  ...seatPolicyShown(floatingSeats),
+  ...seatPolicyShown({ floatingSeats, namedSeats }),
 })
 
-/** @throws Problem 400 when the policy and how seats float contradict each other */
-function floatingSeatsIn({
+type SeatFields = Pick<z.infer<typeof keyTypeChange>, 'seatPolicy' | 'floatingSeats' | 'namedSeats'>
+
+/**
+ * The rules of one policy replace those of another.
+ * @throws Problem 400 when the policy and the rules contradict each other
+ */
+function seatsIn({
   seatPolicy: policy,
   floatingSeats,
-}: Pick<z.infer<typeof keyTypeChange>, 'seatPolicy' | 'floatingSeats'>): FloatingSeats | null | undefined {
+  namedSeats,
+}: SeatFields): Omit<SeatFields, 'seatPolicy'> {
   if (policy === 'floating' && !floatingSeats)
     throw invalid('seatPolicy floating needs to know how seats float; send floatingSeats with it')
-  if (policy === 'device' && floatingSeats)
-    throw invalid('seatPolicy device and floatingSeats contradict each other; send one of them')
-  return policy === 'device' ? null : floatingSeats
+  if (policy === 'named' && !namedSeats)
+    throw invalid(
+      'seatPolicy named needs to know what people may do with their seats; send namedSeats with it',
+    )
+  if (floatingSeats && namedSeats)
+    throw invalid('floatingSeats and namedSeats contradict each other; send one of them')
+  if (floatingSeats && policy !== undefined && policy !== 'floating')
+    throw invalid(`seatPolicy ${policy} and floatingSeats contradict each other; send one of them`)
+  if (namedSeats && policy !== undefined && policy !== 'named')
+    throw invalid(`seatPolicy ${policy} and namedSeats contradict each other; send one of them`)
+  const isReplaced = policy === 'device'
+  return {
+    floatingSeats: isReplaced || namedSeats ? null : floatingSeats,
+    namedSeats: isReplaced || floatingSeats ? null : namedSeats,
+  }
 }
 
 /**
  * A price that was typed is unverified; it replaces the verified one.
- * @throws Problem 400 when `seatPolicy` and `floatingSeats` contradict each other
+ * @throws Problem 400 when `seatPolicy`, `floatingSeats` and `namedSeats` contradict each other
  */
 export function keyTypeChangeFrom(
   fields: Omit<z.infer<typeof keyTypeChange>, 'keyTypeId'>,
 ): Partial<Omit<KeyType, 'keyTypeId'>> {
-  const { entitlements, fallbackEntitlements, price, seatPolicy, floatingSeats, ...rest } = fields
+  const { entitlements, fallbackEntitlements, price, seatPolicy, floatingSeats, namedSeats, ...rest } = fields
   return defined({
     ...rest,
-    floatingSeats: floatingSeatsIn({ seatPolicy, floatingSeats }),
+    ...seatsIn({ seatPolicy, floatingSeats, namedSeats }),
     entitlements: entitlements && entitlementSet(entitlements),
     fallbackEntitlements: fallbackEntitlements && entitlementSet(fallbackEntitlements),
     price: price && {

@@ -6,6 +6,7 @@ export const subjects: Readonly<Record<string, string>> = {
   'products releases': 'The releases of a product',
   'key-types': "A product's key types",
   licenses: 'Licenses',
+  'licenses people': 'Who has the seats of a license whose seats are of people',
   customers: 'Customers and their licenses',
   'customers notes': 'Notes about a customer',
   'customers organization': 'Whether a customer is an organization',
