@@ -6,7 +6,9 @@ import type { Cookies } from './cookies.ts'
 /** What the pages of a vendor's customers use. */
 type PortalPorts = FilePorts &
   RelayPorts &
-  Ports<'attempts' | 'deriveId' | 'fingerprint' | 'keptKeys' | 'ledger' | 'mailing' | 'subjects'>
+  Ports<
+    'attempts' | 'deriveId' | 'fingerprint' | 'keptKeys' | 'ledger' | 'mailing' | 'personalKeys' | 'subjects'
+  >
 
 /** What every route of the portal uses. */
 export type PortalContext = {

@@ -12,6 +12,7 @@ import { cookiesOf, formTokens } from './cookies.ts'
 import { deviceActions } from './licenses/actions-route.ts'
 import { fileRoutes } from './licenses/files-route.ts'
 import { keyActions } from './licenses/key-route.ts'
+import { personSeatRoutes } from './licenses/person-seats-route.ts'
 import { relayRoutes } from './licenses/relays-route.ts'
 import { licensePages } from './licenses/route.ts'
 import { organizationRoutes } from './organizations/route.ts'
@@ -51,6 +52,7 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
       keyActions(pages, context)
       fileRoutes(pages, context)
       relayRoutes(pages, context)
+      personSeatRoutes(pages, context)
       organizationRoutes(pages, context)
     },
     { prefix: '/portal' },

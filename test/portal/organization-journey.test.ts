@@ -1,6 +1,7 @@
 /**
- * Guarantee: in a browser, a buyer becomes the administrator of an organization and invites three people, of whom one signs in on a phone
- * and leaves; another one is made an administrator, and removes a third. Every page of it is accessible in light, dark and on a phone.
+ * Guarantee: in a browser, a buyer becomes the administrator of an organization, invites three people and gives one of them the seat of the
+ * license. That one signs in on a phone, uses the license and leaves, which frees the seat at once for another, who is made an
+ * administrator, and removes a third. Every page of it is accessible in light, dark and on a phone.
  */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -22,7 +23,12 @@ beforeAll(async () => {
   await portal.api.app.listen({ port, host: 'localhost' })
   browser = await launchBrowser()
   await makeProduct(portal.api.ask, portal.tenant.token, 'editor', {
-    keyTypes: [{ name: 'Team', deviceLimit: 30 }],
+    keyTypes: [
+      {
+        ...{ name: 'Team', deviceLimit: 1, seatPolicy: 'named' },
+        namedSeats: { devicesPerPerson: 1, reassignEveryDays: 0 },
+      },
+    ],
   })
 })
 afterAll(async () => {
@@ -54,7 +60,26 @@ async function signIn(page: Page, email: string): Promise<void> {
   await page.getByRole('heading', { name: 'Your licenses' }).waitFor()
 }
 
-test('buyer, organization, three invitations; one leaves, one is made an administrator, one is removed', async () => {
+/** On the page of a license of which the person has a seat. */
+async function ownKey(page: Page): Promise<string> {
+  await page.getByRole('button', { name: 'Show key' }).click()
+  return (await page.locator('pre').textContent()) ?? ''
+}
+
+const runtime = async (call: 'activate' | 'validate', license_key: string, device_id: string) => {
+  const body = { product_id: 'editor', license_key, device_id }
+  return (await portal.api.ask('POST', `/v1/licenses/${call}`, { token: portal.tenant.token, body })).body
+}
+
+async function giveSeat(page: Page, person: string): Promise<void> {
+  await page.goto(portal.home)
+  await page.getByRole('link', { name: 'Acme Editor' }).click()
+  await page.getByLabel('Person').selectOption({ label: person })
+  await page.getByRole('button', { name: 'Give seat' }).click()
+  await page.getByText('The seat was given.').waitFor()
+}
+
+test('buyer, organization, three invitations; one leaves, and the seat goes to another, who removes a third', async () => {
   const { api, tenant } = portal
   const { token } = tenant
   const bought = await mint(api.ask, token, 'editor', { email: 'buyer@studio.example', name: 'Studio North' })
@@ -79,10 +104,18 @@ test('buyer, organization, three invitations; one leaves, one is made an adminis
   await mailInvitations(api.ledger.ports, { baseUrl: address, onFailure: () => undefined }).poll()
   for (const name of ['one', 'two', 'three']) expect(portal.mailsTo(`${name}@studio.example`)).toHaveLength(1)
 
+  await giveSeat(buyer, 'One')
+  await checkLooks(buyer, 'license-with-people')
   const one = await open(320)
   await signIn(one, 'one@studio.example')
   await one.getByRole('link', { name: 'Acme Editor' }).click()
-  await one.getByText('0 of 30 devices').waitFor()
+  await one.getByText('1 of 1 given to people').first().waitFor()
+  await checkLooks(one, 'license-of-person')
+  const key = await ownKey(one)
+  await checkLooks(one, 'own-key')
+  expect(await runtime('activate', key, 'phone')).toMatchObject({ activated: true })
+  await one.getByRole('link', { name: 'Back to the license' }).click()
+  await one.getByText('phone', { exact: true }).waitFor()
   await one.getByRole('link', { name: 'All licenses' }).click()
   await one.getByRole('link', { name: 'People of Studio North' }).click()
   await checkLooks(one, 'people-of-member')
@@ -90,6 +123,12 @@ test('buyer, organization, three invitations; one leaves, one is made an adminis
   await checkLooks(one, 'leave')
   await one.getByRole('button', { name: 'Leave' }).click()
   await one.getByRole('heading', { name: 'No licenses' }).waitFor()
+  const gone = { valid: false, status: 'inactive', reason: 'assigned_to_another' }
+  expect(await runtime('validate', key, 'phone')).toMatchObject(gone)
+  await giveSeat(buyer, 'Two')
+  await buyer.getByRole('link', { name: 'Take seat away: Two' }).click()
+  await checkLooks(buyer, 'take-seat')
+  await buyer.goto(`${portal.home}/organizations/${customerId}`)
 
   await buyer.getByRole('link', { name: 'Change: Two' }).click()
   await checkLooks(buyer, 'person')
@@ -98,6 +137,9 @@ test('buyer, organization, three invitations; one leaves, one is made an adminis
   await buyer.getByText('The role was changed.').waitFor()
   const two = await open(1024)
   await signIn(two, 'two@studio.example')
+  await two.getByRole('link', { name: 'Acme Editor' }).click()
+  expect(await runtime('activate', await ownKey(two), 'desktop')).toMatchObject({ activated: true })
+  await two.goto(portal.home)
   await two.getByRole('link', { name: 'People of Studio North' }).click()
   await two.getByRole('link', { name: 'Change: three@studio.example' }).click()
   await two.getByRole('link', { name: 'Remove' }).click()

@@ -107,9 +107,13 @@ function unassignedAt(
   { assignedAt }: PersonSeat,
   at: string,
 ): LicenseEvent {
-  const until = new Date(Date.parse(assignedAt) + reassignEveryDays * 86_400_000).toISOString()
+  const until = waitsUntil(reassignEveryDays, assignedAt)
   return { type: 'SeatUnassigned', data: { personId, ...(until > at && { waitsUntil: until }), at } }
 }
+
+/** Until when a seat waits that a person was given at a moment, once it is taken from them. */
+export const waitsUntil = (reassignEveryDays: number, assignedAt: string): string =>
+  new Date(Date.parse(assignedAt) + reassignEveryDays * 86_400_000).toISOString()
 
 /**
  * The seats that a device of a person may have: of a license with named seats their own, else all.

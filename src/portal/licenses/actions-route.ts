@@ -29,10 +29,12 @@ const naming = { burst: 20, intervalMs: 5 * 60_000 }
 export function deviceActions(app: FastifyInstance, { ports }: PortalContext): void {
   const path = '/:tenantId/licenses/:id/devices/:device'
   const found = async (request: DeviceRequest, reply: FastifyReply) => {
-    const license = await licenseOf(ports, request, reply)
+    const license = await licenseOf(ports, request, reply, 'see')
     if (!license) return undefined
-    const details = await licenseDetails(ports, license.entry, license.customer)
+    const details = await licenseDetails(ports, license.entry, license.customer, license.mayChange)
     const device = details.devices.find(({ instanceId }) => instanceId === request.params.device)
+    // Of a license whose seats are of people, each changes their own devices.
+    if (!license.mayChange && !device?.isOwn) throw notFound('page')
     return { ...license, details, device }
   }
 
@@ -45,7 +47,7 @@ export function deviceActions(app: FastifyInstance, { ports }: PortalContext): v
   })
 
   app.post(`${path}/free`, page, async (request: DeviceRequest, reply) => {
-    const license = await licenseOf(ports, request, reply)
+    const license = await found(request, reply)
     if (!license) return reply
     const { licenseId, tenantId } = license.entry.license
     const place = { tenantId, licenseId, instanceId: request.params.device }
@@ -98,8 +100,17 @@ function wanted<Found extends { device: ShownDevice | undefined; details: Licens
 export class TooOften extends Error {}
 
 /** The refusals that mean that it does not exist for this person. */
-const absent: readonly RefusalCode[] = ['license_not_found', 'device_not_found', 'subject_not_found']
-const sentRecently: readonly RefusalCode[] = ['key_mailed_recently']
+const absent: readonly RefusalCode[] = [
+  'license_not_found',
+  'device_not_found',
+  'subject_not_found',
+  'person_not_found',
+]
+const wrongOf: Partial<Record<RefusalCode, Wrong>> = {
+  key_mailed_recently: 'keySentRecently',
+  seat_limit_reached: 'seatsFull',
+  seat_waits: 'seatWaits',
+}
 
 /** Runs an action, and leads back to the page of the license, which says how it ended. */
 export async function attempt(
@@ -117,6 +128,6 @@ export async function attempt(
     if (error instanceof TooOften) return back('replacedOften')
     if (!(error instanceof Refusal)) throw error
     if (absent.includes(error.code)) throw notFound('page')
-    return back(sentRecently.includes(error.code) ? 'keySentRecently' : 'notPossible')
+    return back(wrongOf[error.code] ?? 'notPossible')
   }
 }

@@ -5,6 +5,7 @@ import { formOf } from '../form.ts'
 import { amountIn, maskedAddress, maskedOrder } from '../page.ts'
 import type { Visit } from '../visit.ts'
 import { metersPart } from './meters-view.ts'
+import { personSeatsPart } from './person-seats-view.ts'
 import { relaysPart } from './relays-view.ts'
 import type { LicenseDetails, ShownDevice } from './shown.ts'
 import { facts, seatsOf, statusBadge, validityOf } from './view.ts'
@@ -29,7 +30,7 @@ export function licenseView(visit: Visit, details: LicenseDetails): Html {
         [say('planLabel'), license.planName],
         license.quantity > 1 && [say('quantityLabel'), license.quantity],
         [say('keyLabel'), html`<code>${license.displayKey}</code>`],
-        [say('devicesLabel'), seatsOf(visit, license)],
+        [say(license.isNamed ? 'personSeatsTitle' : 'devicesLabel'), seatsOf(visit, license)],
         license.entitlements.length > 0 && [
           say('includesLabel'),
           html`<ul class="chips">
@@ -39,7 +40,7 @@ export function licenseView(visit: Visit, details: LicenseDetails): Html {
         [say('boughtLabel'), dayIn(language, license.createdAt)],
       ])}
     </div>
-    ${metersPart(visit, details)} ${devices(visit, details)} ${keyActions(visit, details)} ${fileAction(visit, details)}
+    ${metersPart(visit, details)} ${personSeatsPart(visit, details)} ${devices(visit, details)} ${keyActions(visit, details)} ${fileAction(visit, details)}
     ${relaysPart(visit, details)}
     ${
       order &&
@@ -78,7 +79,7 @@ function devices(visit: Visit, { license, mayChange, devices: seated, frees }: L
                     }
                   </div>
                   ${
-                    mayChange &&
+                    (mayChange || device.isOwn) &&
                     html`<div class="actions">
                       <a class="button second" href=${`${path}/${device.instanceId}/name`} aria-label=${`${say('renameDevice')}: ${device.name}`}>${say('renameDevice')}</a>
                       ${
@@ -92,7 +93,7 @@ function devices(visit: Visit, { license, mayChange, devices: seated, frees }: L
               )}
             </ul>`
       }
-      ${mayChange && seated.length > 0 && html`<p class="soft">${freesWords(visit, frees)}</p>`}
+      ${(mayChange || seated.some(({ isOwn }) => isOwn)) && seated.length > 0 && html`<p class="soft">${freesWords(visit, frees)}</p>`}
     </div>`
 
   function timesOf({ say: words }: Visit, { since, seenAt }: ShownDevice): string {

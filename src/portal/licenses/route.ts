@@ -15,9 +15,18 @@ import { licensesView } from './view.ts'
 const perPage = 25
 
 /** What an address may ask to show above the page after something was done. */
-const done = ['freed', 'renamed', 'keySent', 'keyReplaced', 'fileReleased', 'relayReleased'] as const
+const done = [
+  'freed',
+  'renamed',
+  'keySent',
+  'keyReplaced',
+  'fileReleased',
+  'relayReleased',
+  'seatGiven',
+  'seatTaken',
+] as const
 export type Done = (typeof done)[number]
-const wrong = ['keySentRecently', 'replacedOften', 'notPossible'] as const
+const wrong = ['keySentRecently', 'replacedOften', 'seatsFull', 'seatWaits', 'notPossible'] as const
 export type Wrong = (typeof wrong)[number]
 
 const Query = z.object({

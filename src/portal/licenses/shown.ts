@@ -28,6 +28,7 @@ import { readMeteredUse } from '../../usage/read-metered.ts'
 import { readStandings, type StandingMeter, useOf } from '../../usage/standing-meters.ts'
 import type { PortalContext } from '../context.ts'
 import type { Customer } from '../visit.ts'
+import { type PersonSeats, personSeatsOf } from './person-seats.ts'
 
 /** A license as its person sees it in a list. */
 export type ShownLicense = {
@@ -46,6 +47,8 @@ export type ShownLicense = {
   seatsUsed: number
   deviceLimit: number | null
   isFloating: boolean
+  /** Whether people have its seats. */
+  isNamed: boolean
   entitlements: readonly string[]
   entitlementValues: EntitlementValues
   createdAt: string
@@ -62,6 +65,8 @@ export type ShownDevice = {
   heldUntil: string | null
   /** Until when a floating seat lasts without a call; null for others, and where it is not set yet. */
   endsAt: string | null
+  /** Whether it is in the seat that the one who looks has as a person. */
+  isOwn: boolean
 }
 
 type Order = { saleId: string; soldAt: string; amount: number; currency: string; test: boolean }
@@ -72,6 +77,8 @@ export type LicenseDetails = {
   /** False for a member of an organization, who only sees it. */
   mayChange: boolean
   devices: ShownDevice[]
+  /** The seats that people have; undefined where they are of devices. */
+  seats: PersonSeats | undefined
   /** How many seats may be freed now, of how many within 30 days. */
   frees: { most: number; left: number; nextAt: string | null }
   order: Order | null
@@ -116,6 +123,7 @@ export async function shownLicense(
     seatsUsed: license.seatsUsed,
     deviceLimit: license.deviceLimit,
     isFloating: license.floating !== null,
+    isNamed: license.named !== null,
     entitlements,
     entitlementValues: entitlementValuesFor(entitlements, entry, now) ?? {},
     createdAt: license.createdAt,
@@ -133,10 +141,12 @@ export async function licenseDetails(
   const product = await ports.findProduct(tenantId, productId)
   const most = seatFreesOf(product?.settings ?? {})
   const isHolder = isHeldBy(license, customer)
+  const seats = await personSeatsOf(ports, license, customer, mayChange)
   return {
     license: await shownLicense(ports, entry),
     mayChange,
-    devices: await devicesOf(ports, license),
+    devices: await devicesOf(ports, license, seats?.own?.personId),
+    seats,
     frees: { most, ...freesLeft(license, most, momentOf(ports)) },
     order: await orderOf(ports, license, customer),
     maySendKey: isHolder && (await isSendable(ports, license)),
@@ -188,6 +198,7 @@ const isHeldBy = ({ holder }: IssuedLicense, { subjectId }: Pick<Customer, 'subj
 async function devicesOf(
   ports: PortalContext['ports'],
   { tenantId, licenseId, floating }: IssuedLicense,
+  ownPersonId: string | undefined,
 ): Promise<ShownDevice[]> {
   const taken = await listSeated(ports.db, licenseId, mostDevices)
   const ends = floating && (await readSeatEnds(ports.db, licenseId, taken))
@@ -201,7 +212,7 @@ async function devicesOf(
     tenantId,
     seats.map(({ givenName }) => givenName),
   )
-  return seats.map(({ deviceId, instanceId, name, activatedAt, files }, index) => ({
+  return seats.map(({ deviceId, instanceId, name, activatedAt, files, personId }, index) => ({
     instanceId,
     // Names in attributes and forms too, which the templates leave as they are.
     name: plainText(given[index] ?? name),
@@ -210,6 +221,7 @@ async function devicesOf(
     seenAt: telemetry.get(instanceId)?.seenAt ?? null,
     heldUntil: liveFile(files, now)?.endsAt ?? null,
     endsAt: endOf.get(deviceId) ?? null,
+    isOwn: personId !== null && personId === ownPersonId,
   }))
 }
 

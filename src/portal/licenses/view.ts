@@ -34,8 +34,13 @@ export function validityOf(
   return say(status === 'expired' ? 'endedOn' : 'endsOn', { date })
 }
 
-export const seatsOf = ({ say }: Visit, { seatsUsed: used, deviceLimit: limit }: ShownLicense): string =>
-  limit === null ? say('seatsUnlimited', { used }) : say('seatsOf', { used, limit })
+export function seatsOf(
+  { say }: Visit,
+  { seatsUsed: used, deviceLimit: limit, isNamed }: ShownLicense,
+): string {
+  if (limit === null) return say(isNamed ? 'personSeatsUnlimited' : 'seatsUnlimited', { used })
+  return say(isNamed ? 'personSeatsOf' : 'seatsOf', { used, limit })
+}
 
 /** A label and its value; undefined ones are left out. */
 export const facts = (pairs: readonly (readonly [string, Content] | undefined | false)[]): Html =>
@@ -77,7 +82,7 @@ export function licensesView(
           ${facts([
             [say('planLabel'), license.planName],
             [say('keyLabel'), html`<code>${license.displayKey}</code>`],
-            [say('devicesLabel'), seatsOf(visit, license)],
+            [say(license.isNamed ? 'personSeatsTitle' : 'devicesLabel'), seatsOf(visit, license)],
           ])}
         </li>`,
       )}

@@ -18,7 +18,7 @@ export const roleWords = ({ say }: Visit, role: OrganizationRole): string =>
   say(role === 'administrator' ? 'roleAdministrator' : 'roleMember')
 
 /** A person's name, else their address. */
-const personWords = ({ say }: Visit, person: OpenedPerson): string =>
+export const personWords = ({ say }: Visit, person: OpenedPerson): string =>
   plainNameOf(person) ?? person.email ?? say('personUnknown')
 
 export type Typed = { email: string; name: string; role: OrganizationRole; wrong: boolean }

@@ -111,6 +111,33 @@ export const de: Record<PortalTextKey, string> = {
     'Der Schlüssel wurde heute mehrmals ersetzt. Versuchen Sie es morgen wieder, oder schreiben Sie an den Support.',
   notPossible: 'Das ist für diese Lizenz zurzeit nicht möglich. Bitte schreiben Sie an den Support.',
 
+  personSeatsTitle: 'Plätze',
+  personSeatsLead:
+    'Jeder Platz gehört einer Person, für bis zu {count} Geräte, die sie mit ihrem eigenen Schlüssel aktiviert.',
+  personSeatsOf: '{used} von {limit} vergeben',
+  personSeatsUnlimited: '{used} vergeben, unbegrenzt',
+  personSeatSince: 'Seit {date} · Geräte: {count}',
+  giveSeatTitle: 'Platz vergeben',
+  giveSeatLabel: 'Person',
+  giveSeat: 'Platz vergeben',
+  seatGiven: 'Der Platz ist vergeben. Die Person findet ihren Schlüssel auf der Seite dieser Lizenz.',
+  seatsFull: 'Alle Plätze sind vergeben. Entziehen Sie einen, oder fragen Sie den Support nach weiteren.',
+  seatsWait: 'Ein entzogener Platz kann ab {date} einer anderen Person gegeben werden.',
+  seatWaits:
+    'Die freien Plätze wurden erst vor Kurzem entzogen. Sie können später an andere vergeben werden.',
+  takeSeat: 'Platz entziehen',
+  takeSeatTitle: '{person} den Platz entziehen?',
+  takeSeatLead: 'Die Geräte und der Schlüssel der Person funktionieren sofort nicht mehr.',
+  takeSeatWaits: 'Der Platz kann ab {date} einer anderen Person gegeben werden, dieser jederzeit wieder.',
+  seatTaken: 'Der Platz wurde entzogen.',
+  ownKeyTitle: 'Ihr Schlüssel',
+  ownKeyLead: 'Sie haben einen Platz. Ihr eigener Schlüssel endet auf',
+  ownKeyShow: 'Schlüssel anzeigen',
+  ownKeyHow: 'Geben Sie ihn in der App ein, auf bis zu {count} Geräten. Er gehört nur Ihnen.',
+  ownKeyReplace: 'Schlüssel ersetzen',
+  ownKeyReplaceLead:
+    'Wenn jemand anderes Ihren Schlüssel hat, ersetzen Sie ihn. Ihre Geräte brauchen dann den neuen.',
+
   filesTitle: 'Ein Rechner ohne Netz?',
   filesLead:
     'Die App auf dem Rechner erstellt eine Anfrage. Hier erhalten Sie die Lizenzdatei, die sie beantwortet.',
