@@ -28,6 +28,7 @@ import { offeredPage } from './integrations/offered-route.ts'
 import { providerPages } from './integrations/provider-route.ts'
 import { integrationPages } from './integrations/route.ts'
 import { licenseActions } from './license/actions-route.ts'
+import { personSeatPages } from './license/people-route.ts'
 import { evidencePage, licensePage } from './license/route.ts'
 import { licenseChangePages } from './license-changes/route.ts'
 import { licenseExportPages } from './licenses/export-route.ts'
@@ -133,6 +134,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   productPages(app, context)
   customerPages(app, context)
   licensePage(app, context)
+  personSeatPages(app, context)
   licenseActions(app, context)
   licenseChangePages(app, context)
   licenseLinesPage(app, context)

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../../projections/history/queries.ts'
 import { type PublicName, publicNames } from '../domain/licenses/event-names.ts'
 import { decideLicense, type IssuedLicense } from '../domain/licenses/license.ts'
+import { devicesSeated } from '../domain/licenses/named.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { shownSeat } from '../domain/licenses/seats.ts'
 import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
@@ -11,7 +12,7 @@ import { wordsOf } from '../history/sentences.ts'
 import type { Ports } from '../ports.ts'
 import { isSeating, type RuntimeStatus, type Verdict, verdictOn } from './answer.ts'
 import { type LicenseLookup, lookUpLicense } from './lookup.ts'
-import { admissionReason, type Reason, reasonFor, tenantReasons } from './reasons.ts'
+import { admissionReason, ofPeopleReason, type Reason, reasonFor, tenantReasons } from './reasons.ts'
 import { statusOfRefusal } from './refused.ts'
 
 /** An event that decided the answer, in public terms. */
@@ -41,6 +42,8 @@ export type Explanation = {
   seats: {
     used: number
     limit: number | null
+    /** How many devices are in the seats of people; absent where each seat is of a device. */
+    devices?: number
     /** Oldest activation first. */
     taken: Pick<Seat, 'deviceId' | 'instanceId' | 'name' | 'platform' | 'activatedAt'>[]
   }
@@ -80,6 +83,7 @@ export async function explain(
     seats: {
       used: license.seatsUsed,
       limit: license.deviceLimit,
+      ...(license.named && { devices: devicesSeated(license) }),
       taken: seated.map((seat) => {
         const { status: _, deactivatedAt: __, ...taken } = shownSeat(seat)
         return taken
@@ -113,6 +117,9 @@ function activation(lookup: LicenseLookup): Answered & Reason {
   const { at, tenant } = lookup
   if (tenant.status !== 'active') return { ...refused, ...tenantReasons[tenant.status] }
   const { status: licenseStatus } = verdictOn(lookup.result, false, at)
+  const { license, personId } = lookup.result
+  if (isSeating(licenseStatus) && license.named !== null && personId === null)
+    return { succeeds: false, httpStatus: 200, status: 'inactive', ...ofPeopleReason }
   const status = isSeating(licenseStatus) ? statusOfActivation(lookup, licenseStatus) : licenseStatus
   const succeeds = isSeating(status)
   const reason = succeeds ? admissionReason(lookup) : reasonFor(lookup, status)
@@ -126,7 +133,9 @@ function statusOfActivation(
 ): RuntimeStatus {
   try {
     const unnamed = { instanceId: '', installId: null, name: '', platform: null }
-    const events = decideLicense(result.license, { type: 'ActivateDevice', deviceId, ...unnamed, at })
+    const { license, personId } = result
+    const command = { type: 'ActivateDevice', deviceId, ...unnamed, personId, at } as const
+    const events = decideLicense(license, command)
     // A device that already has a seat does not count against the plan.
     return planIsFull && events.length > 0 ? 'plan_limit' : licenseStatus
   } catch (error) {

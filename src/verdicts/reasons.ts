@@ -16,6 +16,7 @@ export const rules = [
   'seated',
   'seat_free',
   'never_activated',
+  'assigned_to_another',
   'deactivated',
   'seats_freed',
   'seat_limit_reached',
@@ -40,6 +41,13 @@ export const tenantReasons = {
   },
   closed: { rule: 'tenant_closed', because: 'refused: the tenant is closed', events: [] },
 } as const satisfies Record<string, Reason>
+
+/** Why a device of nobody is not activated, where the seats are of people. */
+export const ofPeopleReason: Reason = {
+  rule: 'assigned_to_another',
+  because: 'denied: the seats of this license are of people, who activate devices with their own keys',
+  events: [],
+}
 
 /** Why a validate has this status, or an activation is refused with it. */
 export function reasonFor(lookup: LicenseLookup, status: RuntimeStatus): Reason {

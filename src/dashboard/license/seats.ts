@@ -1,6 +1,7 @@
 import type { ShownSeat } from '../../domain/licenses/seats.ts'
 import { inWords } from '../../history/sentences.ts'
 import { type Html, html } from '../../html.ts'
+import { counted } from '../../sentence.ts'
 import { dayOf } from '../frame/moments.ts'
 import { badge } from '../frame/parts.ts'
 
@@ -15,6 +16,8 @@ export type Seats = {
   atRelays: number
   /** null: unlimited. */
   limit: number | null
+  /** How many devices are in the seats of people; absent where each seat is of a device. */
+  devices?: number | undefined
   /** Longest active first; truncated when there are many. */
   taken: readonly Taken[]
   /** What the customer called their devices, by device. */
@@ -34,17 +37,17 @@ const maxFree = 12
  * @param freeAddressOf the page that frees its seat; false for members who may not
  */
 export function seatsPicture(
-  { used, atRelays, limit, taken, ofQuestion, givenNames, at }: Seats,
+  { used, devices, atRelays, limit, taken, ofQuestion, givenNames, at }: Seats,
   addressOf: (deviceId: string) => string,
   freeAddressOf: ((deviceId: string) => string) | false,
 ): Html {
   const free = limit === null ? 0 : Math.max(0, limit - used - atRelays)
-  const others = used - taken.length
+  const others = (devices ?? used) - taken.length
   return html`<div class="stack-tight">
     <p class="seats-count">
       <strong>${limit === null ? `${used.toLocaleString('en')} in use` : `${used.toLocaleString('en')} of ${limit.toLocaleString('en')} in use`}</strong>${
         limit === null ? ', unlimited' : free === 0 ? ', none free' : `, ${free.toLocaleString('en')} free`
-      }${atRelays > 0 && `, ${atRelays.toLocaleString('en')} at relays`}
+      }${devices !== undefined && `, on ${counted(devices, 'device', 'devices')}`}${atRelays > 0 && `, ${atRelays.toLocaleString('en')} at relays`}
     </p>
     <ul class="seats">
       ${taken.map(

@@ -179,6 +179,7 @@ function statePart(view: View, one: OneLicense): Html {
             one.freesSeats &&
               ((device) => `${pathOf(license.id)}/change/free-seat?${new URLSearchParams({ device })}`),
           )}
+          ${explanation.seats.devices !== undefined && html`<p class="seats-more"><a href=${`${pathOf(license.id)}/people`}>People with seats</a></p>`}
           ${isFull(one) && html`<p class="seats-more"><a href=${`${pathOf(license.id)}/change/edit#deviceLimit`}>Raise the device limit</a></p>`}
         </div>`,
       )}

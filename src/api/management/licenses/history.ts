@@ -162,8 +162,15 @@ const explanationOut = z
       .meta({ description: 'What activate returns for the given device, or for a new one' }),
     seats: z
       .object({
-        used: z.int().meta({ description: 'How many devices have a seat', example: 1 }),
+        used: z.int().meta({
+          description: 'How many devices have a seat, or how many people, where the seats are of people',
+          example: 1,
+        }),
         limit: z.int().nullable().meta({ description: 'The device limit; null is unlimited', example: 3 }),
+        devices: z.int().optional().meta({
+          description: 'How many devices are in the seats of people; absent where each seat is of a device',
+          example: 2,
+        }),
         taken: z
           .array(
             z.object({

@@ -113,7 +113,7 @@ export const de: Record<PortalTextKey, string> = {
 
   personSeatsTitle: 'Plätze',
   personSeatsLead:
-    'Jeder Platz gehört einer Person, für bis zu {count} Geräte, die sie mit ihrem eigenen Schlüssel aktiviert.',
+    'Jeder Platz gehört einer Person, die Geräte mit ihrem eigenen Schlüssel aktiviert. Geräte je Person: {count}.',
   personSeatsOf: '{used} von {limit} vergeben',
   personSeatsUnlimited: '{used} vergeben, unbegrenzt',
   personSeatSince: 'Seit {date} · Geräte: {count}',
@@ -133,7 +133,7 @@ export const de: Record<PortalTextKey, string> = {
   ownKeyTitle: 'Ihr Schlüssel',
   ownKeyLead: 'Sie haben einen Platz. Ihr eigener Schlüssel endet auf',
   ownKeyShow: 'Schlüssel anzeigen',
-  ownKeyHow: 'Geben Sie ihn in der App ein, auf bis zu {count} Geräten. Er gehört nur Ihnen.',
+  ownKeyHow: 'Geben Sie ihn in der App ein. Er gehört nur Ihnen. Geräte gleichzeitig: {count}.',
   ownKeyReplace: 'Schlüssel ersetzen',
   ownKeyReplaceLead:
     'Wenn jemand anderes Ihren Schlüssel hat, ersetzen Sie ihn. Ihre Geräte brauchen dann den neuen.',

@@ -105,7 +105,7 @@ export const en = {
 
   personSeatsTitle: 'Seats',
   personSeatsLead:
-    'Each seat belongs to a person, for up to {count} devices that they activate with their own key.',
+    'Each seat belongs to a person, who activates devices with their own key. Devices of a person at once: {count}.',
   personSeatsOf: '{used} of {limit} given to people',
   personSeatsUnlimited: '{used} given to people, no limit',
   personSeatSince: 'Since {date} · devices: {count}',
@@ -124,7 +124,7 @@ export const en = {
   ownKeyTitle: 'Your key',
   ownKeyLead: 'You have a seat. Your own key ends with',
   ownKeyShow: 'Show key',
-  ownKeyHow: 'Enter it in the app, on up to {count} devices. It is yours alone.',
+  ownKeyHow: 'Enter it in the app. It is yours alone. Devices at once: {count}.',
   ownKeyReplace: 'Replace key',
   ownKeyReplaceLead: 'If someone else has your key, replace it. Your devices then need the new one.',
 

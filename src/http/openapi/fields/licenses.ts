@@ -31,7 +31,10 @@ export const licenseFields: Fields = {
     orNull: 'is unlimited',
     example: 3,
   },
-  seatsUsed: { description: 'How many devices have a seat', example: 1 },
+  seatsUsed: {
+    description: 'How many devices have a seat; how many people, where the seats are of people',
+    example: 1,
+  },
   entitlements: {
     description:
       'What the license unlocks in the app: the entitlements of its key type, or the fallback ones after a fallback, as the ' +
