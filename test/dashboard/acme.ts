@@ -55,7 +55,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
   await makeProduct(ask, token, 'acme-render', {
     name: 'Acme Render Farm',
     keyPrefix: 'RENDER',
-    keyTypes: [{ name: 'Default' }, farm],
+    keyTypes: [{ name: 'Default' }, farm, team],
   })
   await countUsage(ports, clock, tenantId)
   await reportInstalls(ports, tenantId)
@@ -92,6 +92,12 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     token,
     body: { people: [...colleagues, { email: 'render@northwind.example' }], invite: false },
   })
+  const { items: people } = PeopleOf.parse(
+    (await ask('GET', `/v1/customers/${customerId}/people`, { token })).body,
+  )
+  const namedLicense = await mint(ask, token, 'acme-render', { keyTypeId: 'team', customerId })
+  for (const { id: personId } of people.slice(0, 3))
+    await ask('POST', `/v1/licenses/${namedLicense.id}/people`, { token, body: { personId } })
   for (const text of notes) await ask('POST', `/v1/customers/${customerId}/notes`, { token, body: { text } })
 
   const headers = { 'user-agent': 'keyledger-cli/1.4.2 (linux; build-1)' }
@@ -135,6 +141,8 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       'meter-lines': `/dashboard/licenses/${metered.id}/meters/render-minutes`,
       'add-credit': `/dashboard/licenses/${metered.id}/change/add-credit?meter=render-minutes`,
       'meters-of-key-type': '/dashboard/products/acme-api/key-types/metered/edit',
+      'named-license': `/dashboard/licenses/${namedLicense.id}`,
+      'person-seats': `/dashboard/licenses/${namedLicense.id}/people`,
       'license-proofs': `/dashboard/licenses/${licenses[1]?.id}/proofs`,
       'suspend-license': `/dashboard/licenses/${licenses[0]?.id}/change/suspend`,
       'edit-license': `/dashboard/licenses/${licenses[0]?.id}/change/edit`,
@@ -210,6 +218,13 @@ const farm = {
   seatPolicy: 'floating',
   floatingSeats: { seatSeconds: 7_776_000, overdraft: { share: 0.1 }, scope: 'device' },
 }
+
+const team = {
+  ...{ keyTypeId: 'team', name: 'Team', deviceLimit: 5, seatPolicy: 'named' },
+  namedSeats: { devicesPerPerson: 2, reassignEveryDays: 30 },
+}
+
+const PeopleOf = z.object({ items: z.array(z.object({ id: z.string() })) })
 
 /** Ten hours of a render farm, whose nodes need more seats than there are for some time. */
 async function renderSome(ask: TestDashboard['api']['ask'], token: string, clock: Ledger['clock']) {

@@ -37,6 +37,7 @@ export type Shelf = {
     | 'sharedCredit'
     | 'sharer'
     | 'suspended'
+    | 'teamLicense'
     | 'tenant'
     | 'token'
     | 'unmapped',
@@ -77,6 +78,12 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
     (await post(`/v1/customers/${team}/people`, { people: [{ email: 'hopper@example.com' }], invite: false }))
       .body,
   ).people[0].id
+  await post('/v1/products/editor/key-types', {
+    ...{ keyTypeId: 'team', name: 'Team', deviceLimit: 2 },
+    namedSeats: { devicesPerPerson: 1, reassignEveryDays: 30 },
+  })
+  const teamLicense = (await mint(api.ask, token, 'editor', { keyTypeId: 'team', customerId: team })).id
+  await post(`/v1/licenses/${teamLicense}/people`, { personId: person })
   const noted = await post(`/v1/customers/${customer}/notes`, { text: 'Calls on Mondays.' })
   await post(`/v1/customers/${customer}/link-license`, { licenseId: linked })
   await addTestProvider(api.ledger, tenantId, 'login')
@@ -104,6 +111,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
       note: Note.parse(noted.body).note.id,
       team,
       person,
+      teamLicense,
       delivery: await deliveryOf(api.ledger, shop, license),
       ...(await usedMeters(api, token)),
       imported: results[0]?.id ?? '',
@@ -222,6 +230,7 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'POST /v1/licenses/{id}/send-key': [`/v1/licenses/${ids.kept}/send-key`],
   'POST /v1/licenses/{id}/suspend': [`/v1/licenses/${ids.license}/suspend`],
   'POST /v1/licenses/{id}/resume': [`/v1/licenses/${ids.suspended}/resume`],
+  'DELETE /v1/licenses/{id}/people/{personId}': [`/v1/licenses/${ids.teamLicense}/people/${ids.person}`],
   'POST /v1/licenses/{id}/reinstate': [`/v1/licenses/${ids.revoked}/reinstate`],
   ...ofMeter('licenses', ids.metered, ids.credit),
   ...ofMeter('customers', ids.sharer, ids.sharedCredit),

@@ -162,6 +162,37 @@ export const licensePlaces: readonly Place[] = [
     }),
   ],
   [
+    'listing the people who have seats of a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/people` }),
+  ],
+  [
+    'giving a person a seat',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/people`,
+      body: { personId: 'per_00000000000000000000000000' },
+    }),
+  ],
+  [
+    'giving a person a new key',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/people/per_00000000000000000000000000/key`,
+      body: {},
+    }),
+  ],
+  [
+    'taking the seat of a person',
+    404,
+    (which, owned) => ({
+      method: 'DELETE',
+      url: `/v1/licenses/${licenseId(which, owned)}/people/per_00000000000000000000000000`,
+    }),
+  ],
+  [
     'listing the relays of a license',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/relays` }),

@@ -20,11 +20,18 @@ const notFilled = /^\/v1\/customers\/\{id\}\/sales$|\/refusals/
 
 const meter = { meter: 'calls', unit: 'calls', included: '9', period: 'license', overage: 'block' }
 
+const team = {
+  ...{ keyTypeId: 'team', name: 'Team', deviceLimit: 9 },
+  namedSeats: { devicesPerPerson: 1, reassignEveryDays: 0 },
+}
+const People = z.object({ people: z.tuple([z.object({ id: z.string() })]) })
+
 const Page = z.strictObject({ items: z.array(z.unknown()), nextCursor: z.string().nullable() })
 
 let api: TestApi
 let tenant: TestTenant
 let licenseId: string
+let teamLicenseId: string
 let customerId: string
 
 beforeAll(async () => {
@@ -38,7 +45,7 @@ beforeAll(async () => {
     // Two of three differ in their ids alone.
     if (n % 3 === 0) clock.advance(1000)
     await makeProduct(ask, tenant.token, `product-${n}`, {
-      keyTypes: [{ name: 'Pro', deviceLimit: 9, meters: [meter] }],
+      keyTypes: [{ name: 'Pro', deviceLimit: 9, meters: [meter] }, team],
     })
     const customer = await makeCustomer(
       ask,
@@ -52,13 +59,18 @@ beforeAll(async () => {
       body: { text: `Note ${n}` },
     })
     await ask('POST', `/v1/customers/${customerId}/organization`, { token: tenant.token })
-    await ask('POST', `/v1/customers/${customerId}/people`, {
+    const added = await ask('POST', `/v1/customers/${customerId}/people`, {
       token: tenant.token,
       body: { people: [{ email: `person-${n}@example.com` }], invite: false },
     })
     const { id, licenseKey } = await mint(ask, tenant.token, 'product-0', { customerId })
     licenseId ??= id
     firstKey ??= licenseKey
+    teamLicenseId ??= (await mint(ask, tenant.token, 'product-0', { customerId, keyTypeId: 'team' })).id
+    await ask('POST', `/v1/licenses/${teamLicenseId}/people`, {
+      token: tenant.token,
+      body: { personId: People.parse(added.body).people[0].id },
+    })
     await parkedSale(ledger, tenant.tenantId, `parked-${n}`)
     await receiveNotification(
       ports,
@@ -121,6 +133,11 @@ async function walk(path: string, query: string): Promise<unknown[]> {
   return seen
 }
 
+const idIn = (path: string): string => {
+  if (path.startsWith('/v1/customers/')) return customerId
+  return path.endsWith('/people') ? teamLicenseId : licenseId
+}
+
 test('every paged list can be read in both orders', async () => {
   const { paths } = z
     .looseObject({
@@ -139,7 +156,7 @@ test('every paged list can be read in both orders', async () => {
   expect(lists.length).toBeGreaterThan(8)
   for (const path of lists) {
     const url = path
-      .replace('{id}', path.startsWith('/v1/customers/') ? customerId : licenseId)
+      .replace('{id}', idIn(path))
       .replace('{meter}', path.startsWith('/v1/customers/') ? 'shared' : 'calls')
     const newest = await walk(url, 'limit=100')
     if (notFilled.test(path)) continue

@@ -56,6 +56,7 @@ const decorated = [
   'GET /portal/:tenantId/licenses/:id/devices/:device/free',
   'GET /portal/:tenantId/licenses/:id/devices/:device/name',
   'GET /portal/:tenantId/licenses/:id/file',
+  'GET /portal/:tenantId/licenses/:id/people/:person',
   'GET /portal/:tenantId/licenses/:id/relay',
   'GET /portal/:tenantId/licenses/:id/replace-key',
   'GET /portal/:tenantId/link',

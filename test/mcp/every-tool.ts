@@ -76,6 +76,9 @@ export const everyArgument: Record<string, object> = {
     granularity: 'hour',
   },
   list_customer_meters: { customerId: 'cus_1' },
+  list_seated_people: { licenseId: 'lic_1', limit: 5, cursor: 'c' },
+  assign_seat: { licenseId: 'lic_1', personId: 'per_1' },
+  unassign_seat: { licenseId: 'lic_1', personId: 'per_1', dryRun: true },
   list_relays: { licenseId: 'lic_1' },
   certify_relay: {
     licenseId: 'lic_1',

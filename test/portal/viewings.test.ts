@@ -98,6 +98,7 @@ describe('in a viewing', () => {
       '/licenses/:id/devices/:device/free': 200,
       '/licenses/:id/devices/:device/name': 200,
       '/licenses/:id/file': 200,
+      '/licenses/:id/people/:person': 404,
       '/licenses/:id/relay': 200,
       '/licenses/:id/replace-key': 200,
       '/link': 410,

@@ -34,6 +34,7 @@ import { fileStepRunner } from './file-steps.ts'
 import { installStepRunner } from './install-steps.ts'
 import { memberStepRunner } from './member-steps.ts'
 import { meterStepRunner } from './meter-steps.ts'
+import { personSeatStepRunner } from './person-seat-steps.ts'
 import { relayStepRunner } from './relay-steps.ts'
 import { runSellingStep } from './selling-steps.ts'
 import type { Decision, Step } from './steps.ts'
@@ -87,6 +88,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
   const runDeliveryStep = deliveryStepRunner(ledger, tenantId)
   const runFileStep = fileStepRunner(ledger)
   const runMeterStep = meterStepRunner(ledger, tenantId, productId)
+  const runPersonSeatStep = personSeatStepRunner(ledger, tenantId, productId)
   const runRelayStep = relayStepRunner(ledger, tenantId, productId)
   const runInstallStep = installStepRunner(ledger, tenantId, productId)
   const licenseAt = (index: number) => licenses[index % licenses.length]
@@ -282,6 +284,11 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'close periods':
       case 'tell':
         return runMeterStep(step, id)
+      case 'give seat':
+      case 'take seat':
+      case 'replace key':
+      case 'use seat':
+        return runPersonSeatStep(step)
       case 'certify relay':
       case 'release relay':
         return runRelayStep(step)

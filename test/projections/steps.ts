@@ -5,6 +5,7 @@ import { anyFileStep, everyFileStep, type FileStep } from './file-steps.ts'
 import { anyInstallStep, everyInstallStep, type InstallStep } from './install-steps.ts'
 import { anyMemberStep, everyMemberStep, type MemberStep } from './member-steps.ts'
 import { anyMeterStep, everyMeterStep, type MeterStep } from './meter-steps.ts'
+import { anyPersonSeatStep, everyPersonSeatStep, type PersonSeatStep } from './person-seat-steps.ts'
 import { anyRelayStep, everyRelayStep, type RelayStep } from './relay-steps.ts'
 import { anySellingStep, everySellingStep, type SellingStep } from './selling-steps.ts'
 
@@ -18,6 +19,7 @@ export type Step =
   | DeliveryStep
   | FileStep
   | MeterStep
+  | PersonSeatStep
   | RelayStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
@@ -109,6 +111,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: anyFileStep },
   { weight: 3, arbitrary: anyMeterStep },
   { weight: 2, arbitrary: anyRelayStep },
+  { weight: 2, arbitrary: anyPersonSeatStep },
   { weight: 6, arbitrary: anySellingStep },
   fc.record({
     do: fc.constant('request revocation' as const),
@@ -138,6 +141,7 @@ export const everyStep: readonly Step[] = [
   { do: 'suspend license', license: 0 },
   { do: 'resume license', license: 0 },
   ...everyFileStep,
+  ...everyPersonSeatStep,
   ...everyMeterStep,
   ...everyRelayStep,
   { do: 'remint', license: 0, keepDevices: true },

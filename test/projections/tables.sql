@@ -211,6 +211,7 @@ create table licenses (
   device_subjects json not null,
   floating json,
   last_fence int not null,
+  named json,
   relays json not null,
   borrowed json,
   exhausted_at timestamptz,
@@ -277,9 +278,12 @@ create table license_keys (
   license_id text not null,
   current boolean not null,
   ending text not null,
+  person_id text,
+  is_seated boolean,
   primary key (tenant_id, product_id, key_hash)
 );
 create index license_keys_by_ending on license_keys (tenant_id, ending, license_id desc);
+create index license_keys_of_people on license_keys (person_id, license_id) where is_seated;
 
 create table license_metadata (
   tenant_id text not null,
@@ -313,6 +317,7 @@ create table devices (
   files jsonb,
   file_ends_at timestamptz,
   fence int,
+  person_id text,
   withdrawn_until timestamptz,
   status text not null,
   activated_at timestamptz not null,

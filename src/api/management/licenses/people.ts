@@ -13,7 +13,7 @@ import type { PersonSeat } from '../../../domain/licenses/named.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
-import { answer, errors, momentOut, pageOf, pageQuery } from '../../../http/schemas.ts'
+import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { answerPage } from '../page.ts'
@@ -61,7 +61,7 @@ const withKey = z.object({
   licenseKey: z.string().meta({
     description:
       'The key of this person, which activates devices in their seat; the portal shows it to them as well',
-    example: 'ACME-4HJ6C-9QW2E-7RT5Y-1ZXC8-0VBN3-K',
+    example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-7',
   }),
 })
 
@@ -144,7 +144,7 @@ function assignRoute(app: ZodApp, ports: SeatsPorts): void {
           'The license needs `seatPolicy: named`, and belongs to a customer that is an organization, of which the person is one. The ' +
           'limit holds for the vendor too; seats that were taken from others a short while ago do not wait for it.',
         params: oneLicense,
-        body: z.strictObject({ personId }),
+        body: z.strictObject({ personId: text(100).meta(personId.meta() ?? {}) }),
         response: {
           200: answer('The seat, and the key of the person', withKey),
           ...errors(400, 403, 404, 409),
