@@ -68,7 +68,7 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['DELETE', '/v1/customers/cus_absent/organization', 'customers:write'],
   ['GET', '/v1/licenses/lic_absent/people', 'licenses:read'],
   ['POST', '/v1/licenses/lic_absent/people', 'licenses:write', { personId: 'per_absent' }],
-  ['POST', '/v1/licenses/lic_absent/people/per_absent/key', 'licenses:write', {}],
+  ['POST', '/v1/licenses/lic_absent/people/per_absent/key', 'licenses:write'],
   ['DELETE', '/v1/licenses/lic_absent/people/per_absent', 'licenses:write'],
   ['GET', '/v1/customers/cus_absent/people', 'customers:read'],
   ['POST', '/v1/customers/cus_absent/people', 'customers:write', { people: [{ email: 'ada@example.com' }] }],
