@@ -1,11 +1,12 @@
 import { listLostSeats, type PersonSeatPlace } from '../../../projections/licenses/person-seats.ts'
 import { findPerson } from '../../../projections/people.ts'
 import { forEachOf } from '../../async/for-each-of.ts'
-import { absentCustomer, type Customer, evolveCustomer } from '../../domain/customers/customer.ts'
+import { customers } from '../../domain/customers/customer.ts'
 import { type IssuedLicense, type License, licenses } from '../../domain/licenses/license.ts'
 import type { NamedCommand, PersonSeat } from '../../domain/licenses/named.ts'
 import type { PersonalKey } from '../../domain/licenses/named-events.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { loadFromLog } from '../../ledger/execute.ts'
 import type { Ports } from '../../ports.ts'
 import { atOnce } from '../customers/by-address.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
@@ -151,15 +152,6 @@ export async function freeLostSeat(
   if (people && Object.hasOwn(people, place.personId)) return
   const { run: _, ...ofSeat } = origin
   await unassignSeat(ports, place, ofSeat)
-}
-
-async function readCustomer({ ledger }: Ports<'ledger'>, customerId: string): Promise<Customer> {
-  let customer: Customer = absentCustomer
-  for await (const entry of ledger.readStream(`customer-${customerId}`)) {
-    if (!entry.readable) throw new Error(`the stream of the customer ${customerId} cannot be read`)
-    if (entry.category === 'customer') customer = evolveCustomer(customer, entry.event)
-  }
-  return customer
 }
 
 /** @throws Refusal `not_an_organization` for a license of nobody, `person_not_found` */
