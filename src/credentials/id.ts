@@ -25,6 +25,7 @@ export type IdPrefix =
   | 'rel'
   | 'nte'
   | 'per'
+  | 'rsl'
 
 /** Makes an id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import type { ResellerEntry } from '../../../projections/resellers.ts'
+import { requireReseller, closeReseller as runClosing } from '../../commands/resellers/resellers.ts'
+import { quoted } from '../../domain/plain-text.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { gatedOperation } from '../operation.ts'
+
+const input = z.object({ params: z.strictObject({ id: z.string() }) })
+
+export const closeReseller = gatedOperation({
+  name: 'reseller.close',
+  title: 'Close a reseller',
+  method: 'POST',
+  path: '/v1/resellers/{id}/close',
+  scope: 'customers:write',
+  input,
+  async check(ports, tenantId, { params }) {
+    const { reseller } = await requireReseller(ports, tenantId, params.id)
+    if (reseller.status === 'closed') throw new Refusal('reseller_closed')
+  },
+  async describe(ports, tenantId, { params }) {
+    const { reseller } = await requireReseller(ports, tenantId, params.id)
+    return {
+      summary: `Close the reseller ${quoted(reseller.name)} (${reseller.resellerId})`,
+      state: { status: reseller.status },
+    }
+  },
+  run: (ports, tenantId, { params }, { origin }): Promise<ResellerEntry> =>
+    runClosing(ports, tenantId, params.id, origin),
+})

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import type { ResellerEntry } from '../../projections/resellers.ts'
+import { Quota, Quotas, ResellerName } from '../domain/resellers/events.ts'
+import { momentOut } from './schemas.ts'
+
+export const resellerId = z.string().meta({
+  description: 'The id of the reseller',
+  example: 'rsl_06f5w3k8hx7vq2m4n9t1r0s5zc',
+})
+
+const { productId, keyTypeId, licenses } = Quota.shape
+const quotaShape = {
+  productId: productId.meta({ description: 'The product', example: 'editor' }),
+  keyTypeId: keyTypeId.meta({ description: 'The key type of the product', example: 'default' }),
+  licenses: licenses.meta({ description: 'How many licenses of it may be minted in all', example: 50 }),
+}
+
+/** The fields of a reseller that a vendor sets. */
+export const resellerFields = {
+  name: ResellerName.meta({ description: 'The name of the reseller', example: 'Northwind Software' }),
+  quotas: Quotas.meta({
+    description: 'What the reseller may mint: one quota for each key type',
+    example: [{ productId: 'editor', keyTypeId: 'default', licenses: 50 }],
+  }),
+}
+
+export const resellerOut = z
+  .object({
+    id: resellerId,
+    name: resellerFields.name,
+    status: z
+      .enum(['open', 'closed'])
+      .meta({ description: 'The tokens and members of a closed reseller reach nothing', example: 'open' }),
+    quotas: z
+      .array(
+        z.object({
+          ...quotaShape,
+          used: z.int().meta({
+            description: 'How many were minted. Revoked and refunded licenses stay used',
+            example: 12,
+          }),
+        }),
+      )
+      .meta({ description: 'What the reseller may mint, and what of it is used' }),
+    createdAt: momentOut,
+    closedAt: momentOut
+      .nullable()
+      .meta({ description: 'When it was closed; null while it is open', example: null }),
+  })
+  .meta({ id: 'Reseller', description: 'Who sells licenses to customers of their own, within quotas' })
+
+/** The public form of a reseller. */
+export function resellerView({ reseller }: ResellerEntry): z.infer<typeof resellerOut> {
+  const { resellerId: id, name, status, quotas, createdAt, closedAt } = reseller
+  return { id, name, status, quotas: [...quotas], createdAt, closedAt }
+}
