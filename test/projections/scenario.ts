@@ -35,6 +35,7 @@ import { installStepRunner } from './install-steps.ts'
 import { memberStepRunner } from './member-steps.ts'
 import { meterStepRunner } from './meter-steps.ts'
 import { relayStepRunner } from './relay-steps.ts'
+import { resellerStepRunner } from './reseller-steps.ts'
 import { runSellingStep } from './selling-steps.ts'
 import type { Decision, Step } from './steps.ts'
 
@@ -88,6 +89,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
   const runFileStep = fileStepRunner(ledger)
   const runMeterStep = meterStepRunner(ledger, tenantId, productId)
   const runRelayStep = relayStepRunner(ledger, tenantId, productId)
+  const runResellerStep = resellerStepRunner(ledger, tenantId, productId)
   const runInstallStep = installStepRunner(ledger, tenantId, productId)
   const licenseAt = (index: number) => licenses[index % licenses.length]
 
@@ -282,6 +284,12 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'close periods':
       case 'tell':
         return runMeterStep(step, id)
+      case 'add reseller':
+      case 'change quota':
+      case 'mint for reseller':
+      case 'take and return':
+      case 'close reseller':
+        return runResellerStep(step)
       case 'certify relay':
       case 'release relay':
         return runRelayStep(step)

@@ -6,6 +6,7 @@ import { anyInstallStep, everyInstallStep, type InstallStep } from './install-st
 import { anyMemberStep, everyMemberStep, type MemberStep } from './member-steps.ts'
 import { anyMeterStep, everyMeterStep, type MeterStep } from './meter-steps.ts'
 import { anyRelayStep, everyRelayStep, type RelayStep } from './relay-steps.ts'
+import { anyResellerStep, everyResellerStep, type ResellerStep } from './reseller-steps.ts'
 import { anySellingStep, everySellingStep, type SellingStep } from './selling-steps.ts'
 
 export type Decision = 'approve' | 'deny' | 'withdraw' | 'none'
@@ -19,6 +20,7 @@ export type Step =
   | FileStep
   | MeterStep
   | RelayStep
+  | ResellerStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'free seat' | 'name device'; license: number; device: number }
@@ -109,6 +111,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: anyFileStep },
   { weight: 3, arbitrary: anyMeterStep },
   { weight: 2, arbitrary: anyRelayStep },
+  { weight: 2, arbitrary: anyResellerStep },
   { weight: 6, arbitrary: anySellingStep },
   fc.record({
     do: fc.constant('request revocation' as const),
@@ -140,6 +143,7 @@ export const everyStep: readonly Step[] = [
   ...everyFileStep,
   ...everyMeterStep,
   ...everyRelayStep,
+  ...everyResellerStep,
   { do: 'remint', license: 0, keepDevices: true },
   { do: 'suspend license', license: 1 },
   { do: 'change product', trial: 3 },

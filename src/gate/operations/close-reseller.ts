@@ -3,6 +3,7 @@ import type { ResellerEntry } from '../../../projections/resellers.ts'
 import { requireReseller, closeReseller as runClosing } from '../../commands/resellers/resellers.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { streamName } from '../../domain/streams.ts'
 import { gatedOperation } from '../operation.ts'
 
 const input = z.object({ params: z.strictObject({ id: z.string() }) })
@@ -25,6 +26,9 @@ export const closeReseller = gatedOperation({
       state: { status: reseller.status },
     }
   },
+  facts: async (_, __, { params }) => [
+    { what: 'recorded', stream: streamName('reseller', params.id), events: ['ResellerClosed'] },
+  ],
   run: (ports, tenantId, { params }, { origin }): Promise<ResellerEntry> =>
     runClosing(ports, tenantId, params.id, origin),
 })
