@@ -1,19 +1,8 @@
 import { z } from 'zod'
 import type { ResellerEntry } from '../../projections/resellers.ts'
 import { Quota, Quotas, ResellerName } from '../domain/resellers/events.ts'
+import { resellerId } from '../gate/operations/close-reseller.ts'
 import { momentOut } from './schemas.ts'
-
-export const resellerId = z.string().meta({
-  description: 'The id of the reseller',
-  example: 'rsl_06f5w3k8hx7vq2m4n9t1r0s5zc',
-})
-
-const { productId, keyTypeId, licenses } = Quota.shape
-const quotaShape = {
-  productId: productId.meta({ description: 'The product', example: 'editor' }),
-  keyTypeId: keyTypeId.meta({ description: 'The key type of the product', example: 'default' }),
-  licenses: licenses.meta({ description: 'How many licenses of it may be minted in all', example: 50 }),
-}
 
 /** The fields of a reseller that a vendor sets. */
 export const resellerFields = {
@@ -34,7 +23,7 @@ export const resellerOut = z
     quotas: z
       .array(
         z.object({
-          ...quotaShape,
+          ...Quota.shape,
           used: z.int().meta({
             description: 'How many were minted. Revoked and refunded licenses stay used',
             example: 12,

@@ -1,10 +1,20 @@
 import { z } from 'zod'
 import { Moment, Slug, text } from '../values.ts'
 
-const place = { productId: Slug, keyTypeId: Slug }
+const place = {
+  productId: Slug.meta({ description: 'The id of the product', example: 'editor' }),
+  keyTypeId: Slug.meta({ description: 'The id of the key type of the product', example: 'default' }),
+}
 
 /** How many licenses of a key type a reseller may mint in all. */
-export const Quota = z.strictObject({ ...place, licenses: z.int().min(0).max(1_000_000) })
+export const Quota = z.strictObject({
+  ...place,
+  licenses: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .meta({ description: 'How many licenses of it may be minted in all', example: 50 }),
+})
 export type Quota = z.infer<typeof Quota>
 
 /** One for each key type. */

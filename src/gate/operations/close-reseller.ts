@@ -6,7 +6,12 @@ import { Refusal } from '../../domain/refusal.ts'
 import { streamName } from '../../domain/streams.ts'
 import { gatedOperation } from '../operation.ts'
 
-const input = z.object({ params: z.strictObject({ id: z.string() }) })
+export const resellerId = z.string().meta({
+  description: 'The id of the reseller',
+  example: 'rsl_06f5w3k8hx7vq2m4n9t1r0s5zc',
+})
+
+const input = z.object({ params: z.strictObject({ id: resellerId }) })
 
 export const closeReseller = gatedOperation({
   name: 'reseller.close',
