@@ -53,3 +53,15 @@ export async function makeReseller(
   const { reseller } = await createReseller(ports, tenantId, { name: 'Northwind Software', quotas }, origin)
   return reseller
 }
+
+/** The pages of the people of resellers. */
+export const isOfResellers = (path: string): boolean => /^\/dashboard\/reseller(?:\/|$)/.test(path)
+
+/** A person of a new reseller of a tenant. */
+export async function makeSeller(
+  ledger: Pick<TestLedger, 'ports' | 'clock'>,
+  tenantId: string,
+): Promise<TestMember> {
+  const { resellerId } = await makeReseller(ledger, tenantId)
+  return makeMember(ledger, tenantId, { role: 'reseller', resellerId })
+}

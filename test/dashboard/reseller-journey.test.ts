@@ -30,7 +30,7 @@ test.each([
   await page.getByRole('link', { name: 'View license' }).click()
   await page.getByRole('link', { name: email }).click()
   await page.getByRole('heading', { name: email }).waitFor()
-  const { scrollWidth } = await page.evaluate(() => document.documentElement)
+  const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
   expect(scrollWidth).toBeLessThanOrEqual(viewport.width)
   expect(problems).toStrictEqual([])
   await close()
