@@ -166,7 +166,7 @@ test('the people of a closed reseller are signed out with their next request', a
   await owner.signIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
   await owner.get(`${list}/${resellerId}/close`)
   await owner.post(`${list}/${resellerId}/close`)
-  expect(await client.get(own)).toMatchObject({ status: 303, location: expect.stringContaining('/sign-in') })
+  expect(await client.get(own)).toMatchObject({ status: 303, location: expect.stringContaining('/sign-in') as string })
   await client.signIn(member)
   expect((await client.get(own)).status).toBe(303)
 })

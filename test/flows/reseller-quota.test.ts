@@ -41,7 +41,7 @@ test(`${asked} mints in a quota of ${quota}`, async () => {
         await sleep(500)
         continue
       } else {
-        expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining('quota') } })
+        expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining('quota') as string } })
         refused++
       }
       return

@@ -200,7 +200,7 @@ test('the terms are those of the vendor', async () => {
   }
   expect(await asks('POST', '/v1/licenses', { productId: 'editor' })).toMatchObject({
     status: 422,
-    body: { error: expect.stringContaining('customer') },
+    body: { error: expect.stringContaining('customer') as string },
   })
 })
 
