@@ -125,13 +125,13 @@ export async function findForLicense(
 export type TakenLicense = { licenseId: string; resellerId: string; tenantId: string }
 
 /** Those that were taken before a moment, and are no license; oldest first. */
-export async function listUnminted(
+export async function listNotMinted(
   db: Pool,
   takenBefore: string,
   { except, most }: { except: readonly string[]; most: number },
 ): Promise<TakenLicense[]> {
   const { rows } = await db.query<TakenLicense>({
-    name: 'unminted-reseller-licenses',
+    name: 'reseller-licenses-not-minted',
     text: `select t.license_id as "licenseId", t.reseller_id as "resellerId", r.tenant_id as "tenantId"
            from reseller_licenses t join resellers r using (reseller_id)
            where t.taken_at < $1 and not t.returned and t.license_id <> all($2)

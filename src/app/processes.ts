@@ -21,7 +21,7 @@ import { indexPeople } from '../reactions/people-index.ts'
 import { runPollers } from '../reactions/poller.ts'
 import type { Failure } from '../reactions/process-manager.ts'
 import { runReplays } from '../reactions/replays.ts'
-import { returnUnmintedLicenses } from '../reactions/resellers.ts'
+import { returnLicensesNotMinted } from '../reactions/resellers.ts'
 import { resumeSales } from '../reactions/sales.ts'
 import { recordSeatEnds } from '../reactions/seats.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
@@ -72,7 +72,7 @@ export function startProcesses(
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
     mailInvitations(ports, { baseUrl, onFailure: logged('organization.invitation_not_mailed', 'person') }),
     followMerges(ports, logged('customer.license_not_moved', 'license')),
-    returnUnmintedLicenses(ports, logged('reseller.license_not_returned', 'license')),
+    returnLicensesNotMinted(ports, logged('reseller.license_not_returned', 'license')),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),
     ...confirmationProcesses(ports, {

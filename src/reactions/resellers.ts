@@ -1,5 +1,5 @@
-import { listUnminted, type TakenLicense } from '../../projections/resellers.ts'
-import { returnUnminted } from '../commands/resellers/licenses.ts'
+import { listNotMinted, type TakenLicense } from '../../projections/resellers.ts'
+import { returnNotMinted } from '../commands/resellers/licenses.ts'
 import type { Ports } from '../ports.ts'
 import type { Poller } from './poller.ts'
 import { type Failure, originOfProcess, processOf } from './process-manager.ts'
@@ -8,7 +8,7 @@ import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 const returnedAfterMs = 25 * 3_600_000
 
 /** Gives back what resellers took from a quota for licenses that were never minted, because a process died in between. */
-export const returnUnmintedLicenses = (
+export const returnLicensesNotMinted = (
   ports: Ports<'db' | 'execute' | 'ledger' | 'now'>,
   onFailure: (failure: Failure) => void,
 ): Poller =>
@@ -16,7 +16,7 @@ export const returnUnmintedLicenses = (
     name: 'resellers.return',
     everyMs: 600_000,
     due: (wanted) =>
-      listUnminted(ports.db, new Date(ports.now().getTime() - returnedAfterMs).toISOString(), wanted),
+      listNotMinted(ports.db, new Date(ports.now().getTime() - returnedAfterMs).toISOString(), wanted),
     idOf: ({ licenseId }) => licenseId,
-    advance: (taken) => returnUnminted(ports, taken, originOfProcess()),
+    advance: (taken) => returnNotMinted(ports, taken, originOfProcess()),
   })

@@ -204,7 +204,7 @@ async function resellAtAcme(ledger: TestLedger, tenantId: string): Promise<strin
   const { resellerId } = await makeReseller(ledger, tenantId, quotas)
   const { ports } = ledger
   const whose = { tenantId, resellerId }
-  const sold = { productId: 'acme-editor', email: 'lab@fabrikam.example', name: 'Fabrikam Lab' }
+  const sold = { productId: 'acme-editor', email: 'lab@sunrise.example', name: 'Sunrise Lab' }
   await mintForReseller(ports, whose, sold, origin)
   await makeMember(ledger, tenantId, { role: 'reseller', resellerId }, 'sam@northwind-software.example')
   const token = { tenantId, name: 'Northwind shop', scopes: resellerScopes, expiresAt: null, resellerId }

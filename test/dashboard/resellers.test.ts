@@ -118,15 +118,15 @@ test('a vendor creates a reseller with a member and a token, and closes them', a
   const fresh = fieldsOf(await owner.get('/dashboard/new-reseller'))
   const wrong = await owner.post('/dashboard/new-reseller', {
     ...fresh,
-    name: 'Fabrikam',
+    name: 'Sunrise',
     quotas: 'editor 5',
   })
   expect(wordsOf(wrong)).toContain('Write each line as product/key-type: licenses')
-  const unknown = { ...fresh, name: 'Fabrikam', quotas: 'editor/absent: 5' }
+  const unknown = { ...fresh, name: 'Sunrise', quotas: 'editor/absent: 5' }
   expect(wordsOf(await owner.post('/dashboard/new-reseller', unknown))).toContain('no such key type')
   const made = await owner.post('/dashboard/new-reseller', {
     ...fresh,
-    name: 'Fabrikam',
+    name: 'Sunrise',
     quotas: 'editor/team: 5',
   })
   const path = made.location ?? ''
@@ -136,15 +136,15 @@ test('a vendor creates a reseller with a member and a token, and closes them', a
   await owner.post(`${path}/edit`, { ...edit, quotas: 'editor/team: 7\n\neditor/single: 1' })
   expect(wordsOf(await owner.get(path))).toContain('Editor: Team 7 0 7 Editor: Single 1 0 1')
 
-  const member = await owner.post(`${path}/members`, { email: 'sam@fabrikam.example' })
+  const member = await owner.post(`${path}/members`, { email: 'sam@sunrise.example' })
   expect(secretOf(member)).toContain('/dashboard/welcome/')
   await owner.get(`${path}/members/new`)
-  expect((await owner.post(`${path}/members`, { email: 'sam@fabrikam.example' })).status).toBe(422)
+  expect((await owner.post(`${path}/members`, { email: 'sam@sunrise.example' })).status).toBe(422)
   const form = fieldsOf(await owner.get(`${path}/tokens/new`))
   const token = secretOf(await owner.post(`${path}/tokens`, { ...form, name: 'Shop' }))
   const asking = () => api.ask('GET', '/v1/licenses', { token })
   expect(await asking()).toMatchObject({ status: 200, body: { items: [] } })
-  expect(wordsOf(await owner.get(path))).toMatch(/sam@fabrikam\.example.*Shop/)
+  expect(wordsOf(await owner.get(path))).toMatch(/sam@sunrise\.example.*Shop/)
 
   const welcome = new URL(secretOf(member)).pathname
   expect((await clientOf(api.app).get(welcome)).status).toBe(200)
@@ -152,7 +152,7 @@ test('a vendor creates a reseller with a member and a token, and closes them', a
   expect(await owner.post(`${path}/close`)).toMatchObject({ status: 303 })
   expect(await asking()).toMatchObject({ status: 401 })
   expect((await clientOf(api.app).get(welcome)).status).not.toBe(200)
-  expect(wordsOf(await owner.get(list))).toContain('Fabrikam closed')
+  expect(wordsOf(await owner.get(list))).toContain('Sunrise closed')
   expect((await owner.get(`${path}/tokens/new`)).status).toBe(409)
 })
 
@@ -166,7 +166,10 @@ test('the people of a closed reseller are signed out with their next request', a
   await owner.signIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
   await owner.get(`${list}/${resellerId}/close`)
   await owner.post(`${list}/${resellerId}/close`)
-  expect(await client.get(own)).toMatchObject({ status: 303, location: expect.stringContaining('/sign-in') as string })
+  expect(await client.get(own)).toMatchObject({
+    status: 303,
+    location: expect.stringContaining('/sign-in') as string,
+  })
   await client.signIn(member)
   expect((await client.get(own)).status).toBe(303)
 })

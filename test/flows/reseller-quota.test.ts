@@ -41,7 +41,10 @@ test(`${asked} mints in a quota of ${quota}`, async () => {
         await sleep(500)
         continue
       } else {
-        expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining('quota') as string } })
+        expect(answer).toMatchObject({
+          status: 409,
+          body: { error: expect.stringContaining('quota') as string },
+        })
         refused++
       }
       return

@@ -277,7 +277,7 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
     '/v1/resellers',
     { name: 'Northwind', quotas: [{ productId: 'editor', keyTypeId: 'forever', licenses: 5 }] },
   ],
-  'PATCH /v1/resellers/{id}': [`/v1/resellers/${ids.reseller}`, { name: 'Fabrikam' }],
+  'PATCH /v1/resellers/{id}': [`/v1/resellers/${ids.reseller}`, { name: 'Sunrise' }],
   'POST /v1/resellers/{id}/close': [`/v1/resellers/${ids.reseller}/close`],
   'POST /v1/sdk-key/rotate': ['/v1/sdk-key/rotate'],
   'POST /v1/sign-in-providers': [

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { causeOf, momentOf } from '../../src/commands/origin.ts'
-import { mintForReseller, returnUnminted } from '../../src/commands/resellers/licenses.ts'
+import { mintForReseller, returnNotMinted } from '../../src/commands/resellers/licenses.ts'
 import { changeReseller, closeReseller, createReseller } from '../../src/commands/resellers/resellers.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { resellers } from '../../src/domain/resellers/reseller.ts'
@@ -55,7 +55,7 @@ export function resellerStepRunner({ ports }: TestLedger, tenantId: string, prod
         const at = momentOf(ports)
         const take = { type: 'TakeLicense', licenseId, ...quota, at } as const
         await ports.execute(resellers, resellerId, take, causeOf(origin, at))
-        return returnUnminted(ports, { ...whose, licenseId }, origin)
+        return returnNotMinted(ports, { ...whose, licenseId }, origin)
       }
       case 'close reseller':
         return closeReseller(ports, tenantId, resellerId, origin)

@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findReseller } from '../../projections/resellers.ts'
-import { mintForReseller, returnUnminted } from '../../src/commands/resellers/licenses.ts'
+import { mintForReseller, returnNotMinted } from '../../src/commands/resellers/licenses.ts'
 import { newId } from '../../src/credentials/id.ts'
-import { returnUnmintedLicenses } from '../../src/reactions/resellers.ts'
+import { returnLicensesNotMinted } from '../../src/reactions/resellers.ts'
 import { makeReseller } from '../dashboard/members.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
@@ -32,7 +32,7 @@ test('a count without a license is given back after 25 hours', async () => {
   const used = async () =>
     (await findReseller(ports.db, tenantId, resellerId))?.reseller.quotas.map((one) => one.used)
   const failures: unknown[] = []
-  const process = returnUnmintedLicenses(ports, (failure) => failures.push(failure))
+  const process = returnLicensesNotMinted(ports, (failure) => failures.push(failure))
   const input = { productId: 'editor', email: 'ada@example.com' }
 
   const { license } = await mintForReseller(ports, whose, input, origin)
@@ -55,8 +55,8 @@ test('a count without a license is given back after 25 hours', async () => {
   await process.poll()
   await process.poll()
   expect(await used()).toStrictEqual([1])
-  await returnUnminted(ports, { ...whose, licenseId: license.licenseId }, origin)
-  await returnUnminted(ports, { ...whose, licenseId }, origin)
+  await returnNotMinted(ports, { ...whose, licenseId: license.licenseId }, origin)
+  await returnNotMinted(ports, { ...whose, licenseId }, origin)
   expect(await used()).toStrictEqual([1])
   expect(failures).toStrictEqual([])
 })

@@ -25,7 +25,7 @@ export type ResellerRef = { tenantId: string; resellerId: string }
  *
  * The license is counted in the stream of the reseller before it is minted with the same id, so that there are never more licenses
  * than the quota allows. Where the process dies in between, a repeated request goes on with this id; without one, the count is
- * taken back a day later, see {@link returnUnminted}.
+ * taken back a day later, see {@link returnNotMinted}.
  * @throws Refusal `reseller_terms`, `reseller_needs_customer`, `reseller_closed`, `reseller_quota_used`, `customer_not_found` also for
  *   a customer of anyone else, and what `mintLicense` refuses
  */
@@ -86,7 +86,7 @@ async function customerOf(
  * Takes a license out of its quota that was counted long ago and never minted: no request can mint it with this id any more, since
  * idempotency keys are forgotten after a day.
  */
-export async function returnUnminted(
+export async function returnNotMinted(
   ports: Ports<'db' | 'execute' | 'ledger' | 'now'>,
   { licenseId, ...whose }: TakenLicense,
   origin: Origin,

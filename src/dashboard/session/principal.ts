@@ -89,7 +89,7 @@ export function guardRoutes(
 }
 
 /** Where the people of resellers begin. */
-export const resellerHome = `${home}/reseller`
+const resellerHome = `${home}/reseller`
 
 const isHome = ({ method, routeOptions: { url } }: FastifyRequest): boolean =>
   method === 'GET' && url?.replace(/\/$/, '') === home
@@ -97,7 +97,7 @@ const isHome = ({ method, routeOptions: { url } }: FastifyRequest): boolean =>
 type Page = Exclude<FastifyContextConfig['page'], 'open' | undefined>
 
 /** Whether a page is for members with this role: nothing is for the people of resellers unless it says so. */
-export function mayOpen(role: MemberRole, page: Page): boolean {
+function mayOpen(role: MemberRole, page: Page): boolean {
   if (page === 'anyone') return true
   if (role === 'reseller' || page === 'reseller') return role === page
   return page === 'member' || may(role, page)

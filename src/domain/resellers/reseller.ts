@@ -51,7 +51,7 @@ const isOf =
  * gives nothing back. Closing is final.
  * @throws Refusal `reseller_exists`, `reseller_not_found`, `reseller_closed`, `reseller_quota_used`, `reseller_quota_below_used`
  */
-export function decideReseller(reseller: Reseller, command: ResellerCommand): ResellerEvent[] {
+function decideReseller(reseller: Reseller, command: ResellerCommand): ResellerEvent[] {
   if (command.type === 'CreateReseller') {
     if (reseller.status !== 'absent') throw new Refusal('reseller_exists')
     const { type: _, quotas, ...data } = command
@@ -93,7 +93,7 @@ export function decideReseller(reseller: Reseller, command: ResellerCommand): Re
 const withoutUse = ({ used: _, ...quota }: UsedQuota): Quota => quota
 
 /** Never refuses: what is recorded has happened. */
-export function evolveReseller(reseller: Reseller, event: ResellerEvent): Reseller {
+function evolveReseller(reseller: Reseller, event: ResellerEvent): Reseller {
   if (event.type === 'ResellerCreated') {
     const { at, quotas, ...data } = event.data
     const unused = quotas.map((quota) => ({ ...quota, used: 0 }))
