@@ -16,6 +16,7 @@ const documents = defineDocuments(evolvedBy(customers), {
   },
   computed: {
     mergedInto: ['text', ({ mergedInto }) => mergedInto ?? null],
+    resellerId: ['text', ({ resellerId }) => resellerId ?? null],
     // What a validate needs of a customer, beside the state so that it need not be taken apart; null for none.
     overrides: [
       'jsonb',
@@ -34,6 +35,7 @@ const documents = defineDocuments(evolvedBy(customers), {
     customers_by_age: '(tenant_id, created_at desc, customer_id desc)',
     customers_erased: "(tenant_id, created_at desc, customer_id desc) where state->>'erasedAt' is not null",
     customers_of_subject: '(tenant_id, subject_id)',
+    customers_of_reseller: '(reseller_id, created_at desc, customer_id desc) where reseller_id is not null',
     customers_merged: '(merged_into) where merged_into is not null',
   },
 })
@@ -66,13 +68,17 @@ export async function findCustomer(
   return rows[0]
 }
 
+/** Whose customers are meant: the vendor's, or a reseller's. */
+export type CustomersOf = { tenantId: string; resellerId?: string | null }
+
 /**
  * The oldest customer of each person, rather one that is not merged, and whether the tenant wants licenses to belong to them.
+ * @param resellerId whose customers they are; null for those of the vendor: neither sees the others
  * @returns for those people who have one, the customer's id
  */
 export async function findCustomersByAddress(
   db: Pool,
-  tenantId: string,
+  { tenantId, resellerId = null }: CustomersOf,
   subjectIds: readonly string[],
 ): Promise<{ isOn: boolean; found: Map<string, string> }> {
   const { rows } = await db.query<{ isOn: boolean; subjectId: string | null; customerId: string | null }>({
@@ -83,10 +89,11 @@ export async function findCustomersByAddress(
            left join (
              select distinct on (subject_id) subject_id, customer_id from customers
              where tenant_id = $1 and subject_id = any($2) and state->>'erasedAt' is null
+               and reseller_id is not distinct from $3
              order by subject_id, merged_into is not null, created_at, customer_id
            ) c on true
            where t.tenant_id = $1`,
-    values: [tenantId, subjectIds],
+    values: [tenantId, subjectIds, resellerId],
   })
   const found = rows.flatMap(({ subjectId, customerId }) =>
     subjectId !== null && customerId !== null ? [[subjectId, customerId] as const] : [],
@@ -98,13 +105,15 @@ export type CustomerFilter = {
   /** Only the customers who are one of these people. */
   subjectIds?: readonly string[] | undefined
   erased?: boolean | undefined
+  /** Only the customers of this reseller; undefined for all. */
+  resellerId?: string | undefined
 }
 
 /** By age; ties by id. */
 export async function listCustomers(
   db: Pool,
   tenantId: string,
-  { subjectIds, erased }: CustomerFilter,
+  { subjectIds, erased, resellerId }: CustomerFilter,
   { after, limit, order }: Keyset,
 ): Promise<PageOf<CustomerEntry>> {
   const { by, past } = orderOf(order, 'c.created_at', 'c.customer_id')
@@ -112,9 +121,17 @@ export async function listCustomers(
     `${entry}
      where c.tenant_id = $1 and ($2::timestamptz is null or ${past('$2', '$3')})
        and ($5::text[] is null or c.subject_id = any($5))
+       ${resellerId === undefined ? '' : 'and c.reseller_id = $6'}
        ${erased === undefined ? '' : `and c.state->>'erasedAt' is ${erased ? 'not null' : 'null'}`}
      order by ${by} limit $4`,
-    [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1, subjectIds ?? null],
+    [
+      tenantId,
+      after?.createdAt ?? null,
+      after?.id ?? null,
+      limit + 1,
+      subjectIds ?? null,
+      ...(resellerId === undefined ? [] : [resellerId]),
+    ],
   )
   return pageOf(rows, limit, startOf)
 }

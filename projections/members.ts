@@ -39,8 +39,8 @@ export type KnownMember = {
 }
 
 /**
- * Finds members who have access. A member whose stream or tenant's stream is parked is left out, since they
- * may have been removed.
+ * Finds members who have access; the people of a closed reseller have none. A member whose stream or tenant's stream is parked is
+ * left out, since they may have been removed.
  */
 export async function findMembers(db: Pool, memberIds: readonly string[]): Promise<KnownMember[]> {
   const { rows } = await db.query<KnownMember>({
@@ -48,8 +48,10 @@ export async function findMembers(db: Pool, memberIds: readonly string[]): Promi
     text: `select m.state as member, n.state->>'name' as "tenantName", n.status as "tenantStatus", n.plan,
              n.state ? 'providersOnly' as "providersOnly"
            from members m join tenants n using (tenant_id)
+             left join resellers r on r.tenant_id = m.tenant_id and r.reseller_id = m.state->>'resellerId'
            where m.member_id = any($1) and m.status = 'present'
-             and not exists (select from parked p where p.stream in (m.stream, n.stream))`,
+             and (m.state->>'resellerId' is null or r.status = 'open')
+             and not exists (select from parked p where p.stream in (m.stream, n.stream, r.stream))`,
     values: [memberIds],
   })
   return rows
@@ -107,6 +109,21 @@ export async function listAllMembers(db: Pool, tenantId: string): Promise<Listed
   const { rows } = await db.query<{ state: ListedMember }>(
     `select state from members where tenant_id = $1 and status <> 'removed' order by created_at, member_id`,
     [tenantId],
+  )
+  return rows.map(({ state }) => state)
+}
+
+/** The people of a reseller, oldest first. */
+export async function listMembersOfReseller(
+  db: Pool,
+  tenantId: string,
+  resellerId: string,
+): Promise<ListedMember[]> {
+  const { rows } = await db.query<{ state: ListedMember }>(
+    `select state from members where tenant_id = $1 and role = 'reseller' and state->>'resellerId' = $2
+       and status <> 'removed'
+     order by created_at, member_id`,
+    [tenantId, resellerId],
   )
   return rows.map(({ state }) => state)
 }

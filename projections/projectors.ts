@@ -16,6 +16,7 @@ import { portalProjector } from './portal.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
 import { replaysProjector } from './replays.ts'
+import { resellersProjector } from './resellers.ts'
 import { salesProjector } from './sales/projector.ts'
 import { unmatchedProjector } from './sales/unmatched.ts'
 import { scimProjector } from './scim.ts'
@@ -40,6 +41,7 @@ export const projectors: readonly Projector[] = [
   tokensProjector,
   loginsProjector,
   webhooksProjector,
+  resellersProjector,
   customersProjector,
   customerNotesProjector,
   peopleProjector,

@@ -44,6 +44,7 @@ export type AdministeredKind =
   | 'product'
   | 'key_type'
   | 'token'
+  | 'reseller'
   | 'member'
   | 'tenant'
   | 'webhook'

@@ -30,6 +30,8 @@ export function administrationIn(entry: Recorded): Administration | undefined {
       return ofProduct(entry)
     case 'token':
       return ofToken(entry)
+    case 'reseller':
+      return ofReseller(entry)
     case 'member':
       return ofMember(entry)
     case 'tenant':
@@ -113,6 +115,30 @@ function ofToken(entry: Own<'token'>): Administration {
     }
     case 'TokenRevoked':
       return { ...of, action: 'revoked', fields: { status: 'revoked' } }
+  }
+}
+
+function ofReseller(entry: Own<'reseller'>): Administration | undefined {
+  const { event } = entry
+  const of = { kind: 'reseller', id: idOf(entry) } as const
+  switch (event.type) {
+    case 'ResellerCreated':
+    case 'ResellerChanged': {
+      const { name, quotas } = event.data
+      const told = quotas.map(
+        ({ productId, keyTypeId, licenses }) => `${productId}/${keyTypeId}: ${licenses}`,
+      )
+      const fields = fieldsOf({ name, quotas: told })
+      if (event.type === 'ResellerChanged') return { ...of, action: 'changed', fields }
+      const status = { status: 'open' }
+      return { ...of, action: 'created', tenantId: event.data.tenantId, fields: { ...fields, ...status } }
+    }
+    case 'ResellerClosed':
+      return { ...of, action: 'changed', fields: { status: 'closed' } }
+    // The license itself says that it was minted, and by whom.
+    case 'ResellerLicenseTaken':
+    case 'ResellerLicenseReturned':
+      return undefined
   }
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import type { LicenseStatus } from '../../src/domain/licenses/status.ts'
+import { isOfReseller } from '../resellers.ts'
 import { defineTable, type RowIn } from '../table.ts'
 
 /** What licenses are listed by; omitted fields do not narrow the list. */
@@ -10,6 +11,8 @@ export type LicenseFilter = {
   /** The person that the license was issued to. */
   subjectId?: string | undefined
   customerId?: string | undefined
+  /** That this reseller sees. */
+  resellerId?: string | undefined
   /** Created at this time or later. */
   createdAfter?: string | undefined
   /** Created before this time. */
@@ -110,6 +113,7 @@ export function partsMatching(
   narrow(filter.productId, (id) => `l.product_id = ${id}`)
   narrow(filter.subjectId, (id) => `l.subject_id = ${id}`)
   narrow(filter.customerId, (id) => `l.customer_id = ${id}`)
+  narrow(filter.resellerId, (id) => isOfReseller(id))
   narrow(filter.createdAfter, (time) => `l.created_at >= ${time}::timestamptz`)
   narrow(filter.createdBefore, (time) => `l.created_at < ${time}::timestamptz`)
   narrow(filter.expiresBefore, (time) => `l.expires_at < ${time}::timestamptz`)

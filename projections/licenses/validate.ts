@@ -167,7 +167,8 @@ function tokenIn(row: Row): KnownToken | undefined {
     member_role: memberRole,
     token_uncertain: uncertain,
   } = row
-  return token ? { token, tenantStatus, plan, memberRole, uncertain } : undefined
+  // What a validate requires is no scope of a reseller's token, so whether the reseller is open decides nothing.
+  return token ? { token, tenantStatus, plan, memberRole, resellerStatus: 'open', uncertain } : undefined
 }
 
 export function keyResultFrom(

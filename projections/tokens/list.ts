@@ -58,6 +58,20 @@ export async function findListedToken(
   return rows[0]
 }
 
+/** A reseller's tokens that can be used while the reseller is open, oldest first. */
+export async function listTokensOfReseller(
+  db: Pool,
+  tenantId: string,
+  resellerId: string,
+  now: string,
+): Promise<ListedToken[]> {
+  const { rows } = await db.query<ListedToken>(
+    `${listed} where t.tenant_id = $1 and t.state->>'resellerId' = $2 order by t.created_at, t.token_id`,
+    [tenantId, resellerId],
+  )
+  return rows.filter((one) => tokenStatusAt(one, now) === 'active')
+}
+
 /** The names of a member's live tokens, which end when the member is removed. */
 export async function listTokenNamesOfMember(db: Pool, memberId: string, now: string): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(

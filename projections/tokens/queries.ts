@@ -11,7 +11,9 @@ export type KnownToken = {
   plan: Plan
   /** The current role of the member who created the token; null after their removal, or when no member created it. */
   memberRole: Role | null
-  /** The stream of the token, its tenant or its member is parked, so it is unknown whether the token is valid. */
+  /** Of a reseller's token: whether the reseller is open. Null for a token of the vendor. */
+  resellerStatus: 'open' | 'closed' | null
+  /** The stream of the token, its tenant, its reseller or its member is parked, so it is unknown whether the token is valid. */
   uncertain: boolean
 }
 
@@ -32,8 +34,10 @@ export function createTokenLookup(db: Pool): (tokenHash: string) => Promise<Know
     const { rows } = await db.query<KnownToken & { token_hash: string }>({
       name: 'find-tokens',
       text: `select t.token_hash, t.state as token, n.status as "tenantStatus", n.plan,
-               m.role as "memberRole", ${uncertainToken} as uncertain
+               m.role as "memberRole", r.status as "resellerStatus",
+               ${uncertainToken} or exists (select from parked p where p.stream = r.stream) as uncertain
              from tokens t join tenants n using (tenant_id) ${memberOfToken}
+               left join resellers r on r.reseller_id = t.state->>'resellerId' and r.tenant_id = t.tenant_id
              where t.token_hash = any($1)`,
       values: [[...new Set(hashes)]],
     })

@@ -55,6 +55,6 @@ async function isAllowed(
   return found?.createdAt === provider.addedAt
 }
 
-/** Whether a member may sign in with a password or a passkey; owners always may. */
+/** Whether a member may sign in with a password or a passkey: owners always may, and people of a reseller, whom no provider knows. */
 export const maySignInHere = ({ member, providersOnly }: KnownMember): boolean =>
-  !providersOnly || member.role === 'owner'
+  !providersOnly || member.role === 'owner' || member.role === 'reseller'

@@ -36,6 +36,7 @@ import { productRoutes } from './management/products/products.ts'
 import { releaseRoutes } from './management/products/releases.ts'
 import { sellingRoutes } from './management/products/selling.ts'
 import { refusalRoutes } from './management/refusals.ts'
+import { resellerRoutes } from './management/resellers.ts'
 import { saleRoutes } from './management/sales/sales.ts'
 import { scimSettingRoutes } from './management/scim.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
@@ -93,6 +94,7 @@ export function managementRoutes(
   evidenceRoutes(routes, ports, limits)
   receiptRoute(routes, ports)
   customerRoutes(routes, ports, cursors)
+  resellerRoutes(routes, ports, cursors)
   usageRoutes(routes, ports)
   seatRoutes(routes, ports)
   meteredUseRoutes(routes, ports)

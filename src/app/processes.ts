@@ -22,6 +22,7 @@ import { followPeople } from '../reactions/person-seats.ts'
 import { runPollers } from '../reactions/poller.ts'
 import type { Failure } from '../reactions/process-manager.ts'
 import { runReplays } from '../reactions/replays.ts'
+import { returnLicensesNotMinted } from '../reactions/resellers.ts'
 import { resumeSales } from '../reactions/sales.ts'
 import { recordSeatEnds } from '../reactions/seats.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
@@ -73,6 +74,7 @@ export function startProcesses(
     mailInvitations(ports, { baseUrl, onFailure: logged('organization.invitation_not_mailed', 'person') }),
     followPeople(ports, logged('license.person_seat_not_freed', 'seat')),
     followMerges(ports, logged('customer.license_not_moved', 'license')),
+    returnLicensesNotMinted(ports, logged('reseller.license_not_returned', 'license')),
     resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),
     ...confirmationProcesses(ports, {

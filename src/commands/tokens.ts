@@ -23,6 +23,8 @@ export async function createToken(
     name: string
     scopes: readonly Scope[]
     expiresAt: string | null
+    /** The reseller whom it works for. */
+    resellerId?: string
   },
   origin: Origin,
 ): Promise<NewToken> {

@@ -26,6 +26,7 @@ export type IdPrefix =
   | 'nte'
   | 'per'
   | 'pky'
+  | 'rsl'
 
 /** Makes an id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {

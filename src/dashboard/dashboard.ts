@@ -45,6 +45,8 @@ import { productPages } from './products/route.ts'
 import { licenseProofsPage } from './proofs/license-route.ts'
 import { logProofPage } from './proofs/log-route.ts'
 import { refusalsPage } from './refusals/route.ts'
+import { resellerOwnPages } from './reseller/route.ts'
+import { resellerPages } from './resellers/route.ts'
 import { salePages } from './sales/route.ts'
 import { searchPage } from './search/route.ts'
 import { guardRoutes } from './session/principal.ts'
@@ -133,6 +135,8 @@ function routes(app: FastifyInstance, context: PageContext): void {
   importPages(app, context)
   productPages(app, context)
   customerPages(app, context)
+  resellerPages(app, context)
+  resellerOwnPages(app, context)
   licensePage(app, context)
   personSeatPages(app, context)
   licenseActions(app, context)

@@ -1310,6 +1310,48 @@ export const operations = {
     },
     dryRun: true,
   },
+  listResellers: {
+    method: 'GET',
+    path: '/v1/resellers',
+    summary: 'List resellers, newest first',
+    paged: true,
+  },
+  createReseller: {
+    method: 'POST',
+    path: '/v1/resellers',
+    summary: 'Create a reseller, who mints licenses within quotas',
+    body: {
+      name: { kind: 'text', help: 'The name of the reseller', required: true },
+      quotas: {
+        kind: 'json',
+        help: 'What the reseller may mint: one quota for each key type',
+        required: true,
+      },
+    },
+    dryRun: true,
+  },
+  getReseller: {
+    method: 'GET',
+    path: '/v1/resellers/{id}',
+    summary: 'Read a reseller, with what is used of their quotas',
+  },
+  updateReseller: {
+    method: 'PATCH',
+    path: '/v1/resellers/{id}',
+    summary: 'Change the name or the quotas of a reseller; omitted fields keep their value',
+    body: {
+      name: { kind: 'text', help: 'The name of the reseller' },
+      quotas: { kind: 'json', help: 'What the reseller may mint: one quota for each key type' },
+    },
+    dryRun: true,
+  },
+  closeReseller: {
+    method: 'POST',
+    path: '/v1/resellers/{id}/close',
+    summary: 'Close a reseller for good',
+    gated: true,
+    dryRun: true,
+  },
   readUsage: {
     method: 'GET',
     path: '/v1/usage',

@@ -4,6 +4,7 @@ import type { Category, DomainEvent } from './events.ts'
 const administered: ReadonlySet<Category> = new Set([
   'product',
   'token',
+  'reseller',
   'member',
   'signin',
   'scim',

@@ -15,6 +15,7 @@ import { NotaryEvent } from './notary/events.ts'
 import { PortalEvent } from './portal/events.ts'
 import { ProductEvent } from './products/events.ts'
 import { ReplayEvent } from './replays/events.ts'
+import { ResellerEvent } from './resellers/events.ts'
 import { SaleEvent } from './sales/events.ts'
 import { ScimEvent } from './scim/events.ts'
 import { SignInProviderEvent } from './sign-in-providers/events.ts'
@@ -40,6 +41,7 @@ export const eventsOf = {
   token: TokenEvent,
   login: LoginEvent,
   customer: CustomerEvent,
+  reseller: ResellerEvent,
   webhook: WebhookEvent,
   mail: MailEvent,
   portal: PortalEvent,

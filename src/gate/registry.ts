@@ -1,4 +1,5 @@
 import type { GatedOperation } from './operation.ts'
+import { closeReseller } from './operations/close-reseller.ts'
 import { deleteKeyType } from './operations/delete-key-type.ts'
 import { eraseCustomer } from './operations/erase-customer.ts'
 import { exportLicenses } from './operations/export-licenses.ts'
@@ -44,6 +45,7 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   reseatDevice,
   takeBackImport,
   revokeToken,
+  closeReseller,
   loosenApprovals,
 ]
 

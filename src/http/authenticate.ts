@@ -1,6 +1,7 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
+import type { ResellerRef } from '../commands/resellers/licenses.ts'
 import { sameDigest } from '../credentials/sha256.ts'
 import { tokenHashOf } from '../credentials/token.ts'
 import { grantableOf } from '../domain/logins/login.ts'
@@ -25,6 +26,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope, or all the scopes, that a token needs here; `any` accepts every valid token. */
     scope?: Scope | readonly Scope[] | 'any'
+    /** A reseller's token reaches the route too, which then shows and changes only what is theirs. */
+    resellers?: true
     /** The route issues or activates: it is refused while the tenant is suspended. */
     refusedWhileSuspended?: boolean
     /** The route looks its token up in the same query as its data, and calls {@link admitAs} itself. */
@@ -87,6 +90,7 @@ export async function admitAs(
   if (spent) await spent
   if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   requireScope(caller, scope)
+  if (caller.resellerId !== undefined && !request.routeOptions.config.resellers) throw lacks(scope)
   if (refusedWhileSuspended && caller.tenantStatus === 'suspended') {
     throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot issue or activate licenses')
   }
@@ -99,11 +103,18 @@ export async function admitAs(
 export function requireScope(caller: Caller, needed: FastifyContextConfig['scope']): void {
   const lacking = lackingScope(caller, needed)
   if (lacking === undefined) return
-  const why = caller.lostScopes.includes(lacking)
-    ? `the role of the member who created the token no longer allows the scope ${lacking}`
-    : `the token lacks the scope ${lacking}; create one that has it`
+  if (!caller.lostScopes.includes(lacking)) throw lacks(lacking)
+  const why = `the role of the member who created the token no longer allows the scope ${lacking}`
   throw new Problem(403, 'forbidden', why)
 }
+
+/** A token of a reseller lacks every scope of a route that is not for resellers. */
+const lacks = (scope: FastifyContextConfig['scope']): Problem =>
+  new Problem(
+    403,
+    'forbidden',
+    `the token lacks the scope ${[scope].flat().at(0) ?? 'any'}; create one that has it`,
+  )
 
 function lackingScope({ scopes }: Caller, needed: FastifyContextConfig['scope']): Scope | undefined {
   if (needed === undefined || needed === 'any') return undefined
@@ -115,13 +126,15 @@ function callerFrom(tokenHash: string, known: KnownToken | undefined, now: strin
   // The lookup is by hash already; the second comparison takes constant time.
   if (!known || !sameDigest(known.token.tokenHash, tokenHash)) throw unauthorized('the token is not valid')
   if (known.uncertain) throw unavailable('the state of this token cannot be read right now; try again')
-  const { token, tenantStatus, plan, memberRole } = known
+  const { token, tenantStatus, plan, memberRole, resellerStatus } = known
   if (token.status === 'revoked') throw unauthorized('the token is revoked')
   if (token.memberId !== null && memberRole === null)
     throw unauthorized(
       'the member who created the token was removed or deactivated; use a token of another member',
     )
   if (token.expiresAt !== null && token.expiresAt <= now) throw unauthorized('the token has expired')
+  if (token.resellerId !== undefined && resellerStatus !== 'open')
+    throw unauthorized('the reseller of the token is closed')
   if (memberRole === null) return { ...token, tenantStatus, plan, lostScopes: [] }
   const scopes = grantableOf(token.scopes, memberRole)
   const lostScopes = token.scopes.filter((scope) => !scopes.includes(scope))
@@ -135,6 +148,12 @@ const unauthorized = (message: string): Problem =>
 export function callerIn(request: FastifyRequest): Caller {
   if (!request.caller) throw new Problem(401, 'unauthorized', 'this route requires a token')
   return request.caller
+}
+
+/** The reseller whom the caller works for; undefined for a caller of the vendor, who sees everything. */
+export function resellerOf(request: FastifyRequest): ResellerRef | undefined {
+  const { tenantId, resellerId } = callerIn(request)
+  return resellerId === undefined ? undefined : { tenantId, resellerId }
 }
 
 /** The origin in the metadata of every event that the request causes. */

@@ -2,6 +2,7 @@ import type { RefusalCode } from '../domain/refusal.ts'
 import { customerRefusals } from './customer-refusals.ts'
 import { meterRefusals } from './meter-refusals.ts'
 import { relayRefusals } from './relay-refusals.ts'
+import { resellerRefusals } from './reseller-refusals.ts'
 import { isScimPath, scimErrorOf } from './scim-errors.ts'
 import { signInRefusals } from './sign-in-refusals.ts'
 
@@ -219,6 +220,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   ...signInRefusals,
   scope_not_grantable: [422, 'these scopes were not requested, or your role cannot grant them'],
   ...customerRefusals,
+  ...resellerRefusals,
   name_too_common: [422, 'more people match this name than can be compared; send more of it'],
   sdk_key_lost: [409, 'the SDK key can no longer be shown; rotate it'],
   webhook_target_not_https: [422, 'url must begin with https://'],

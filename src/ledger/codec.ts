@@ -85,6 +85,8 @@ function parsedIn(category: Category, place: EventHeader, shape: { type: string;
       return { ...place, category: 'login', event: eventsOf.login.parse(shape) }
     case 'customer':
       return { ...place, category: 'customer', event: eventsOf.customer.parse(shape) }
+    case 'reseller':
+      return { ...place, category: 'reseller', event: eventsOf.reseller.parse(shape) }
     case 'webhook':
       return { ...place, category: 'webhook', event: eventsOf.webhook.parse(shape) }
     case 'mail':

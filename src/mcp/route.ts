@@ -7,27 +7,31 @@ import { callInProcess } from './in-process.ts'
  * A tool calls the management interface with the token of its request, and so has its rights, limits and audit.
  */
 export function mcpRoute(app: FastifyInstance, version: string): void {
-  app.post('/mcp', { config: { scope: 'any' }, schema: { hide: true } }, async (request, reply) => {
-    refuseForeignOrigins(request, app.baseUrl)
-    if (Array.isArray(request.body))
-      throw invalid('send one message a request; the protocol has no batches since its version 2025-06-18')
-    // Loaded with the first message: most servers serve no agents.
-    const [{ WebStandardStreamableHTTPServerTransport }, { createMcpServer }] = await Promise.all([
-      import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
-      import('./server.ts'),
-    ])
-    const server = createMcpServer(callInProcess(app, request), version)
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-    await server.connect(transport)
-    try {
-      return await answerWith(
-        reply,
-        await transport.handleRequest(webRequest(request), { parsedBody: request.body }),
-      )
-    } finally {
-      await server.close()
-    }
-  })
+  app.post(
+    '/mcp',
+    { config: { scope: 'any', resellers: true }, schema: { hide: true } },
+    async (request, reply) => {
+      refuseForeignOrigins(request, app.baseUrl)
+      if (Array.isArray(request.body))
+        throw invalid('send one message a request; the protocol has no batches since its version 2025-06-18')
+      // Loaded with the first message: most servers serve no agents.
+      const [{ WebStandardStreamableHTTPServerTransport }, { createMcpServer }] = await Promise.all([
+        import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
+        import('./server.ts'),
+      ])
+      const server = createMcpServer(callInProcess(app, request), version)
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+      await server.connect(transport)
+      try {
+        return await answerWith(
+          reply,
+          await transport.handleRequest(webRequest(request), { parsedBody: request.body }),
+        )
+      } finally {
+        await server.close()
+      }
+    },
+  )
 }
 
 /** A page of another origin must not use an agent's server, as the protocol demands; agents send no origin. */

@@ -81,8 +81,12 @@ export async function findCustomersByPersonPart(
   }
 }
 
-/** What narrows a list of customers to people: their whole address, and a part of their name. */
-export type CustomerSought = { email?: string | undefined; name?: string | undefined }
+/** What narrows a list of customers: to people, by their whole address and a part of their name, and to those of a reseller. */
+export type CustomerSought = {
+  email?: string | undefined
+  name?: string | undefined
+  resellerId?: string | undefined
+}
 
 /**
  * Lists customers by age, and only those who are sought. A page by name may have fewer customers than asked for, and still a
@@ -92,20 +96,22 @@ export type CustomerSought = { email?: string | undefined; name?: string | undef
 export async function listCustomersSought(
   ports: Ports<'db' | 'subjects'>,
   tenantId: string,
-  { email, name }: CustomerSought,
+  { email, name, resellerId }: CustomerSought,
   keyset: Keyset,
 ): Promise<PageOf<CustomerEntry>> {
   const { db, subjects } = ports
   const ofAddress = email === undefined ? undefined : [await subjects.findSubject(tenantId, email)]
   const owners = ofAddress?.filter((subjectId) => subjectId !== undefined)
-  if (name === undefined) return listCustomers(db, tenantId, { subjectIds: owners }, keyset)
+  if (name === undefined) return listCustomers(db, tenantId, { subjectIds: owners, resellerId }, keyset)
   const part = normalized(name)
-  const found = owners
-    ? { subjectIds: owners, tooMany: false }
-    : await subjects.index.candidates(tenantId, part)
+  // How many people of the vendor the index names is nothing that a reseller may know.
+  const found =
+    owners || resellerId !== undefined
+      ? { subjectIds: owners, tooMany: false }
+      : await subjects.index.candidates(tenantId, part)
   if (found.tooMany) throw new Refusal('name_too_common')
   const { subjectIds } = found
-  const read = await listCustomers(db, tenantId, { subjectIds }, { ...keyset, limit: maxOpened })
+  const read = await listCustomers(db, tenantId, { subjectIds, resellerId }, { ...keyset, limit: maxOpened })
   const people = await subjects.openPeople(
     tenantId,
     read.items.map(({ customer }) => customer),

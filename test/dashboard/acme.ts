@@ -1,16 +1,17 @@
 import { z } from 'zod'
 import { createBeaconReceiver } from '../../src/commands/devices/beacons.ts'
 import { addMember, issueLink } from '../../src/commands/members/members.ts'
+import { mintForReseller } from '../../src/commands/resellers/licenses.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
-import { combinableScopes, type Scope } from '../../src/domain/tokens/events.ts'
+import { combinableScopes, resellerScopes, type Scope } from '../../src/domain/tokens/events.ts'
 import type { TestTenant } from '../harness/api.ts'
-import { origin, uniqueId } from '../harness/ledger.ts'
+import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 import { addTestProvider } from '../harness/sign-in-providers.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { meterSome } from './acme-meters.ts'
 import type { TestDashboard } from './dashboard.ts'
-import { makeMember, type TestMember } from './members.ts'
+import { makeMember, makeReseller, type TestMember } from './members.ts'
 
 export type Acme = {
   tenantId: string
@@ -100,6 +101,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     await ask('POST', `/v1/licenses/${namedLicense.id}/people`, { token, body: { personId } })
   for (const text of notes) await ask('POST', `/v1/customers/${customerId}/notes`, { token, body: { text } })
 
+  const reseller = await resellAtAcme(ledger, tenantId)
   const headers = { 'user-agent': 'keyledger-cli/1.4.2 (linux; build-1)' }
   const revoke = await ask('POST', `/v1/licenses/${licenses[1]?.id}/revoke`, {
     token,
@@ -156,6 +158,10 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       links: `/dashboard/customers/${customerId}/links`,
       merge: `/dashboard/customers/${customerId}/merge`,
       overrides: `/dashboard/customers/${customerId}/entitlements`,
+      resellers: '/dashboard/resellers',
+      reseller,
+      'new-reseller': '/dashboard/new-reseller',
+      'edit-reseller': `${reseller}/edit`,
       products: '/dashboard/products',
       product: '/dashboard/products/acme-editor',
       'new-product': '/dashboard/new-product',
@@ -198,6 +204,20 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       nothing: '/dashboard/nothing',
     },
   }
+}
+
+/** A reseller with a customer, a member and a token. @returns the path of their page */
+async function resellAtAcme(ledger: TestLedger, tenantId: string): Promise<string> {
+  const quotas = [{ productId: 'acme-editor', keyTypeId: 'team', licenses: 25 }]
+  const { resellerId } = await makeReseller(ledger, tenantId, quotas)
+  const { ports } = ledger
+  const whose = { tenantId, resellerId }
+  const sold = { productId: 'acme-editor', email: 'lab@sunrise.example', name: 'Sunrise Lab' }
+  await mintForReseller(ports, whose, sold, origin)
+  await makeMember(ledger, tenantId, { role: 'reseller', resellerId }, 'sam@northwind-software.example')
+  const token = { tenantId, name: 'Northwind shop', scopes: resellerScopes, expiresAt: null, resellerId }
+  await createToken(ports, token, origin)
+  return `/dashboard/resellers/${resellerId}`
 }
 
 const keyTypes = [

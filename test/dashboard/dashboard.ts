@@ -1,5 +1,4 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import type { Role } from '../../src/domain/members/roles.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { freePort } from '../harness/process.ts'
@@ -18,7 +17,7 @@ export type TestDashboard = {
   tenant: TestTenant
   address: string
   browser: Browser
-  member(role: Role, of?: TestTenant): Promise<TestMember>
+  member(role: Parameters<typeof makeMember>[2], of?: TestTenant): Promise<TestMember>
   /** Opens a browser without cookies. */
   visit(options?: BrowserContextOptions): Promise<Visitor>
   /** The same, signed in with a password. */

@@ -25,6 +25,13 @@ export async function sellAtAcme({ ledger }: TestApi, { tenantId }: Acme): Promi
 
 /** Responses that are not pages, parts of pages, redirects, and the mail itself, which is read as text. */
 const noPages = [
+  // Those of the people of resellers: test/dashboard/resellers.test.ts.
+  '/dashboard/reseller',
+  '/dashboard/reseller/licenses',
+  '/dashboard/reseller/licenses/:id',
+  '/dashboard/reseller/customers',
+  '/dashboard/reseller/customers/:id',
+  '/dashboard/reseller/new-license',
   '/dashboard/approvals/waiting',
   '/dashboard/metered-use.csv',
   '/dashboard/licenses/:id/evidence',

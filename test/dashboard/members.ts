@@ -1,7 +1,9 @@
 import { Secret, TOTP } from 'otpauth'
 import { addMember } from '../../src/commands/members/members.ts'
 import { beginTotp, setUpPassword } from '../../src/commands/members/set-up.ts'
+import { createReseller } from '../../src/commands/resellers/resellers.ts'
 import type { Role } from '../../src/domain/members/roles.ts'
+import type { Quota } from '../../src/domain/resellers/events.ts'
 import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 export type TestMember = {
@@ -20,11 +22,12 @@ export type TestMember = {
 export async function makeMember(
   { ports, clock }: Pick<TestLedger, 'ports' | 'clock'>,
   tenantId: string,
-  role: Role,
-  email = `${uniqueId(role)}-member@example.com`,
+  given: Role | { role: 'reseller'; resellerId: string },
+  email = `${uniqueId(typeof given === 'string' ? given : given.role)}-member@example.com`,
 ): Promise<TestMember> {
   const password = 'correct horse battery staple'
-  const memberId = await addMember(ports, { tenantId, role, email }, origin)
+  const rights = typeof given === 'string' ? { role: given } : given
+  const memberId = await addMember(ports, { tenantId, ...rights, email }, origin)
   const who = { memberId, tenantId, email }
   const newCode = codesOf(await beginTotp(ports, who, 'test'), clock)
   const setUp = await setUpPassword(ports, who, { password, code: newCode(), enrolment: 'test' })
@@ -39,4 +42,26 @@ export function codesOf(secret: string, clock: TestLedger['clock']): () => strin
     clock.advance(60_000)
     return totp.generate({ timestamp: clock.now().getTime() })
   }
+}
+
+/** A reseller without quotas, unless some are given. */
+export async function makeReseller(
+  { ports }: Pick<TestLedger, 'ports'>,
+  tenantId: string,
+  quotas: readonly Quota[] = [],
+): Promise<{ resellerId: string }> {
+  const { reseller } = await createReseller(ports, tenantId, { name: 'Northwind Software', quotas }, origin)
+  return reseller
+}
+
+/** The pages of the people of resellers. */
+export const isOfResellers = (path: string): boolean => /^\/dashboard\/reseller(?:\/|$)/.test(path)
+
+/** A person of a new reseller of a tenant. */
+export async function makeSeller(
+  ledger: Pick<TestLedger, 'ports' | 'clock'>,
+  tenantId: string,
+): Promise<TestMember> {
+  const { resellerId } = await makeReseller(ledger, tenantId)
+  return makeMember(ledger, tenantId, { role: 'reseller', resellerId })
 }

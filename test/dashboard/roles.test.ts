@@ -4,35 +4,39 @@
  */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { may, type Permission, Role } from '../../src/domain/members/roles.ts'
+import { MemberRole, may, type Permission, Role } from '../../src/domain/members/roles.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { type Acme, makeAcme } from './acme.ts'
 import { type Client, clientOf } from './client.ts'
-import { makeMember } from './members.ts'
+import { makeMember, makeReseller } from './members.ts'
 import { needed } from './permissions.ts'
 import { dashboardRoutes, isGuarded, nameOf, type Route, urlOf } from './routes.ts'
 
 let api: TestApi
 let acme: Acme
 let routes: Route[]
-const clients = new Map<Role, Client>()
+const clients = new Map<MemberRole, Client>()
 beforeAll(async () => {
   api = await openTestApi()
   acme = await makeAcme({ api })
   routes = dashboardRoutes(api.app)
-  for (const role of Role.options) {
-    const client = clientOf(api.app, `192.0.2.${Role.options.indexOf(role)}`)
-    await client.signIn(await makeMember(api.ledger, acme.tenantId, role))
+  const { resellerId } = await makeReseller(api.ledger, acme.tenantId)
+  for (const role of MemberRole.options) {
+    const client = clientOf(api.app, `192.0.2.${MemberRole.options.indexOf(role)}`)
+    const rights = role === 'reseller' ? { role, resellerId } : role
+    await client.signIn(await makeMember(api.ledger, acme.tenantId, rights))
     clients.set(role, client)
   }
 })
 afterAll(() => api.close())
 
-const clientAs = (role: Role): Client => clients.get(role) ?? clientOf(api.app)
+const clientAs = (role: MemberRole): Client => clients.get(role) ?? clientOf(api.app)
 
-const allows = (role: Role, route: string): boolean => {
+const allows = (role: MemberRole, route: string): boolean => {
   const permission = needed[route]
-  return permission !== undefined && (permission === 'member' || may(role, permission))
+  if (permission === undefined || permission === 'anyone') return permission !== undefined
+  if (role === 'reseller' || permission === 'reseller') return permission === role
+  return permission === 'member' || may(role, permission)
 }
 
 test('every page and form is in the table of permissions', () => {
@@ -40,20 +44,23 @@ test('every page and form is in the table of permissions', () => {
   expect(Object.keys(needed).sort()).toStrictEqual(guarded.sort())
 })
 
-test.each(Role.options)('a member with the role %s opens exactly what the role allows', async (role) => {
-  const client = clientAs(role)
-  for (const route of routes.filter(isGuarded)) {
-    await client.get('/dashboard/account')
-    const { status } =
-      route.method === 'GET' ? await client.get(urlOf(route)) : await client.post(urlOf(route))
-    expect({ route: nameOf(route), refused: status === 403 }).toStrictEqual({
-      route: nameOf(route),
-      refused: !allows(role, nameOf(route)),
-    })
-    // An empty form and an unknown id never cause a 500.
-    expect(status).toBeLessThan(500)
-  }
-})
+test.each(MemberRole.options)(
+  'a member with the role %s opens exactly what the role allows',
+  async (role) => {
+    const client = clientAs(role)
+    for (const route of routes.filter(isGuarded)) {
+      await client.get('/dashboard/account')
+      const { status } =
+        route.method === 'GET' ? await client.get(urlOf(route)) : await client.post(urlOf(route))
+      expect({ route: nameOf(route), refused: status === 403 }).toStrictEqual({
+        route: nameOf(route),
+        refused: !allows(role, nameOf(route)),
+      })
+      // An empty form and an unknown id never cause a 500.
+      expect(status).toBeLessThan(500)
+    }
+  },
+)
 
 /** The route behind an address: of several that fit, the one with the fewest parameters. */
 function routeOf(method: Route['method'], url: string): string | undefined {

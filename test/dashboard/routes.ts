@@ -43,6 +43,7 @@ export function idFor(path: string): string {
   if (path.includes('/customers/')) return newId('cus')
   if (path.includes('/approvals/')) return newId('cnf')
   if (path.includes('/members/')) return newId('mem')
+  if (path.includes('/resellers/')) return newId('rsl')
   if (path.includes('/tokens/')) return newId('tok')
   return 'nobody-has-this'
 }

@@ -24,6 +24,7 @@ import { portals } from '../../src/domain/portal/portal.ts'
 import { defaultKeyType } from '../../src/domain/products/key-type.ts'
 import { products } from '../../src/domain/products/product.ts'
 import { replays } from '../../src/domain/replays/replay.ts'
+import { resellers } from '../../src/domain/resellers/reseller.ts'
 import { sales } from '../../src/domain/sales/sale.ts'
 import { scims } from '../../src/domain/scim/scim.ts'
 import { signInProviders } from '../../src/domain/sign-in-providers/provider.ts'
@@ -40,8 +41,10 @@ import { outcomeOf } from './given.ts'
 import { goldenData, goldenEvents } from './golden.ts'
 import { at, instanceCommands, later, nextEnd, terms } from './licenses/license-samples.ts'
 import { meterCommands } from './meters/meter-samples.ts'
+import { resellerCommands } from './resellers/samples.ts'
 import { scimCommands } from './scim/samples.ts'
 import { signInCommands } from './sign-in-providers/samples.ts'
+import { tokenCommands } from './tokens/samples.ts'
 
 type Laws = {
   name: string
@@ -155,19 +158,8 @@ const all: Laws[] = [
     { type: 'RemoveMember', otherOwners: 0, at },
   ]),
   lawsOf('directories', scims, scimCommands),
-  lawsOf('tokens', tokens, [
-    {
-      type: 'CreateToken',
-      tokenId: 'tok_1',
-      tenantId,
-      name: '',
-      tokenHash: 'a',
-      scopes: [],
-      expiresAt: null,
-      at,
-    },
-    { type: 'RevokeToken', at },
-  ]),
+  lawsOf('tokens', tokens, tokenCommands),
+  lawsOf('resellers', resellers, resellerCommands),
   lawsOf('logins', logins, [
     {
       type: 'ApproveLogin',

@@ -16,7 +16,12 @@ export type KilledServers = {
    * Sends a request to any of them until one has answered it. A tenth of the answers is lost after the work, so a request has to be one that
    * may be repeated.
    */
-  insist(method: string, path: string, body?: object): Promise<Answer>
+  insist(
+    method: string,
+    path: string,
+    body?: object,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>
   /** How many answers were lost so far. */
   lost(): number
 }
@@ -67,10 +72,10 @@ export async function startKilledServers(
       calmed.abort()
       return killing
     },
-    async insist(method, path, body) {
+    async insist(method, path, body, headers) {
       for (;;) {
         const any = clients[Math.floor(Math.random() * count)]
-        const answer = await any?.send(method, path, body).catch(() => undefined)
+        const answer = await any?.send(method, path, body, headers).catch(() => undefined)
         if (answer === undefined || answer.status >= 500) await sleep(50)
         else if (Math.random() < lostShare) lost++
         else return answer

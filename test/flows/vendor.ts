@@ -6,7 +6,7 @@ import type { Origin } from '../../src/commands/origin.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { parseConfig } from '../../src/config.ts'
-import type { Scope } from '../../src/domain/tokens/events.ts'
+import { resellerScopes, type Scope } from '../../src/domain/tokens/events.ts'
 import type { Environment } from '../harness/process.ts'
 
 export type Answer = { status: number; body: Record<string, unknown> }
@@ -43,6 +43,17 @@ export async function createVendor(environment: Environment, ofTenant = tenantId
   }
 }
 
+/** A token of a reseller of the tenant, created likewise. */
+export async function createResellerToken(environment: Environment, resellerId: string): Promise<string> {
+  const { ports, close } = await openStores(parseConfig(environment), createLog('silent'))
+  try {
+    const asked = { tenantId, name: 'reseller', scopes: resellerScopes, expiresAt: null, resellerId }
+    return (await createToken(ports, asked, origin)).token
+  } finally {
+    await close()
+  }
+}
+
 /** The SDK key of the tenant, created likewise. */
 export async function createSdkKey(environment: Environment): Promise<string> {
   const { ports, close } = await openStores(parseConfig(environment), createLog('silent'))
@@ -53,20 +64,22 @@ export async function createSdkKey(environment: Environment): Promise<string> {
   }
 }
 
-type Send = (method: string, path: string, body?: object) => Promise<Answer>
+type Headers = Readonly<Record<string, string>>
+type Send = (method: string, path: string, body?: object, headers?: Headers) => Promise<Answer>
 
 /**
  * The requests of a vendor's server. It never repeats a request: a broken connection is an error.
  * @param sdkKey for requests of the vendor's apps as well
  */
 export const client = (address: string, token: string, sdkKey?: string) =>
-  clientThat(async (method, path, body) => {
+  clientThat(async (method, path, body, headers) => {
     const response = await fetch(address + path, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
         ...(sdkKey !== undefined && { 'x-service-sdk-key': sdkKey }),
         ...(body && { 'content-type': 'application/json' }),
+        ...headers,
       },
       ...(body && { body: JSON.stringify(body) }),
     })

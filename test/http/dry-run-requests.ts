@@ -3,6 +3,7 @@ import { findDelivery, listDeliveries } from '../../projections/deliveries/queri
 import { issueCheckoutKey } from '../../src/commands/client-keys.ts'
 import { recordAttempt, scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { revokeLicense } from '../../src/commands/licenses/licenses.ts'
+import { makeReseller } from '../dashboard/members.ts'
 import type { TestApi, TestTenant } from '../harness/api.ts'
 import { addTestEndpoint } from '../harness/dispatch.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
@@ -38,6 +39,7 @@ export type Shelf = {
     | 'sharer'
     | 'suspended'
     | 'teamLicense'
+    | 'reseller'
     | 'tenant'
     | 'token'
     | 'unmapped',
@@ -108,6 +110,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
     ids: {
       customer,
       merged,
+      reseller: (await makeReseller(api.ledger, tenantId)).resellerId,
       note: Note.parse(noted.body).note.id,
       team,
       person,
@@ -279,6 +282,12 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
     `/v1/customers/${ids.customer}/entitlements`,
     { overrides: [{ entitlement: 'export', effect: 'grant' }] },
   ],
+  'POST /v1/resellers': [
+    '/v1/resellers',
+    { name: 'Northwind', quotas: [{ productId: 'editor', keyTypeId: 'forever', licenses: 5 }] },
+  ],
+  'PATCH /v1/resellers/{id}': [`/v1/resellers/${ids.reseller}`, { name: 'Sunrise' }],
+  'POST /v1/resellers/{id}/close': [`/v1/resellers/${ids.reseller}/close`],
   'POST /v1/sdk-key/rotate': ['/v1/sdk-key/rotate'],
   'POST /v1/sign-in-providers': [
     '/v1/sign-in-providers',

@@ -1,7 +1,35 @@
-import { customerId, licenseId, type Place } from './foreign-ids.ts'
+import { customerId, licenseId, type Place, resellerId } from './foreign-ids.ts'
 
 /** Requests about customers. */
 export const customerPlaces: readonly Place[] = [
+  [
+    'reading a reseller',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/resellers/${resellerId(which, owned)}` }),
+  ],
+  [
+    'changing a reseller',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/resellers/${resellerId(which, owned)}`,
+      body: { name: 'Mine' },
+    }),
+  ],
+  [
+    'closing a reseller',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/resellers/${resellerId(which, owned)}/close` }),
+  ],
+  [
+    "creating a reseller of another tenant's product",
+    404,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/resellers',
+      body: { name: 'Mine', quotas: [{ productId: which, keyTypeId: 'owned-type', licenses: 1 }] },
+    }),
+  ],
   [
     'reading a customer',
     404,

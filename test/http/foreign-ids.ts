@@ -7,6 +7,7 @@ export type Things = {
   floating: { id: string; licenseKey: string }
   sameName: { id: string; licenseKey: string }
   customer: string
+  reseller: string
   confirmation: string
   testPurchase: string
   delivery: string
@@ -24,6 +25,8 @@ type Request = { method: Method; url: string; body?: unknown }
 
 export const customerId = (which: Which, { customer }: Things) =>
   which === 'owned' ? customer : 'cus_00000000000000000000000000'
+export const resellerId = (which: Which, { reseller }: Things) =>
+  which === 'owned' ? reseller : 'rsl_00000000000000000000000000'
 export const licenseId = (which: Which, { license }: Things) =>
   which === 'owned' ? license.id : 'lic_00000000000000000000000000'
 export const saleId = (which: Which, { sale }: Things) =>

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { requestReplay } from '../../src/commands/replays.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
+import { makeReseller } from '../dashboard/members.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { addTestEndpoint, pointWebhook } from '../harness/dispatch.ts'
 import { pendingId } from '../harness/gate.ts'
@@ -43,6 +44,7 @@ beforeAll(async () => {
     floating: await mint(ask, owner.token, 'owned', { keyTypeId: 'floating' }),
     sameName: await mint(ask, owner.token, 'shared-name'),
     customer: await makeCustomer(ask, owner.token),
+    reseller: (await makeReseller(api.ledger, owner.tenantId)).resellerId,
     testPurchase: await playPurchase(),
     endpoint: await otherEndpoint(),
     signInProvider: await ownProvider(),
@@ -142,6 +144,7 @@ const everythingOwned = async () => {
     '/v1/products',
     '/v1/licenses',
     '/v1/customers',
+    '/v1/resellers',
     `/v1/licenses/${owned.license.id}`,
     '/v1/integrations',
     '/v1/webhook/deliveries',
@@ -225,6 +228,7 @@ test('every route with a token and an id is tested here', async () => {
     'GET /v1/workspace',
     'PATCH /v1/workspace',
     'GET /v1/customers',
+    'GET /v1/resellers',
     'POST /v1/customers',
     'GET /v1/sales/ignored',
     'GET /v1/sales/parked',

@@ -32,6 +32,7 @@ const ofNothing = '00000000000000000000000000'
 const prefixes: Record<string, string> = {
   licenses: 'lic',
   customers: 'cus',
+  resellers: 'rsl',
   confirmations: 'cnf',
   sales: 'sal',
 }

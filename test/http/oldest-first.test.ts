@@ -8,6 +8,7 @@ import { scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { requestReplay } from '../../src/commands/replays.ts'
 import { receiveNotification } from '../../src/sales/receive.ts'
 import { recordIgnoredTest } from '../../src/usage/ignored-tests.ts'
+import { makeReseller } from '../dashboard/members.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { pointWebhook } from '../harness/dispatch.ts'
 import { beginning, origin } from '../harness/ledger.ts'
@@ -54,6 +55,7 @@ beforeAll(async () => {
     )
     await tenant.tokenWith('products:read')
     customerId ??= customer
+    await makeReseller(ledger, tenant.tenantId)
     await ask('POST', `/v1/customers/${customerId}/notes`, {
       token: tenant.token,
       body: { text: `Note ${n}` },

@@ -8,6 +8,7 @@ export function templateOf(url: string): string {
     .replace(/(\/meters\/)[^/]+/, '$1{meter}')
     .replace(/(\/credits\/)[^/]+/, '$1{creditId}')
     .replace(/(\/customers\/)[^/]+/, '$1{id}')
+    .replace(/(\/resellers\/)[^/]+/, '$1{id}')
     .replace(/(\/notes\/)[^/]+/, '$1{noteId}')
     .replace(/(\/people\/)[^/]+/, '$1{personId}')
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')

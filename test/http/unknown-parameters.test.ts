@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { issueCheckoutKey } from '../../src/commands/client-keys.ts'
 import { assets } from '../../src/dashboard/assets.ts'
 import { type Client, clientOf } from '../dashboard/client.ts'
-import { makeMember } from '../dashboard/members.ts'
+import { isOfResellers, makeMember, makeSeller } from '../dashboard/members.ts'
 import { type Route, routesOf } from '../dashboard/routes.ts'
 import { makeTenant, metricsToken, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
@@ -18,6 +18,7 @@ import { makeProduct, mint } from './samples.ts'
 let api: TestApi
 let tenant: TestTenant
 let member: Client
+let seller: Client
 let sdkKey: string
 let checkoutKey: string
 let scimToken: string
@@ -29,6 +30,8 @@ beforeAll(async () => {
   await openPortalOf(api.app, tenant.token)
   member = clientOf(api.app)
   await member.signIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
+  seller = clientOf(api.app, '192.0.2.1')
+  await seller.signIn(await makeSeller(api.ledger, tenant.tenantId))
   checkoutKey = (await issueCheckoutKey(api.ledger.ports, tenant.tenantId, origin)).checkoutKey
   scimToken = await tenant.tokenWith('scim')
   sdkKey = await sdkKeyOf(api.ledger, tenant.tenantId)
@@ -188,7 +191,7 @@ const call = ({ method, path }: Route, query: string) => {
     .replace('/*', '/x')
     .replaceAll(/:\w+/g, 'nothing')}${query}`
   const isPage = path.startsWith('/dashboard')
-  if (isPage) return member.send({ method, url })
+  if (isPage) return (isOfResellers(path) ? seller : member).send({ method, url })
   const ofRoute: Record<string, string> = {
     '/metrics': metricsToken,
     '/api/:tenantId/checkout': checkoutKey,

@@ -268,6 +268,7 @@ describe('a stream’s category', () => {
       'token-',
       'login-',
       'customer-',
+      'reseller-',
       'webhook-',
       'mail-',
       'portal-',

@@ -36,6 +36,7 @@ import { memberStepRunner } from './member-steps.ts'
 import { meterStepRunner } from './meter-steps.ts'
 import { personSeatStepRunner } from './person-seat-steps.ts'
 import { relayStepRunner } from './relay-steps.ts'
+import { resellerStepRunner } from './reseller-steps.ts'
 import { runSellingStep } from './selling-steps.ts'
 import type { Decision, Step } from './steps.ts'
 
@@ -90,6 +91,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
   const runMeterStep = meterStepRunner(ledger, tenantId, productId)
   const runPersonSeatStep = personSeatStepRunner(ledger, tenantId, productId)
   const runRelayStep = relayStepRunner(ledger, tenantId, productId)
+  const runResellerStep = resellerStepRunner(ledger, tenantId, productId)
   const runInstallStep = installStepRunner(ledger, tenantId, productId)
   const licenseAt = (index: number) => licenses[index % licenses.length]
 
@@ -289,6 +291,12 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'replace key':
       case 'use seat':
         return runPersonSeatStep(step)
+      case 'add reseller':
+      case 'change quota':
+      case 'mint for reseller':
+      case 'take and return':
+      case 'close reseller':
+        return runResellerStep(step)
       case 'certify relay':
       case 'release relay':
         return runRelayStep(step)

@@ -7,6 +7,7 @@ import { anyMemberStep, everyMemberStep, type MemberStep } from './member-steps.
 import { anyMeterStep, everyMeterStep, type MeterStep } from './meter-steps.ts'
 import { anyPersonSeatStep, everyPersonSeatStep, type PersonSeatStep } from './person-seat-steps.ts'
 import { anyRelayStep, everyRelayStep, type RelayStep } from './relay-steps.ts'
+import { anyResellerStep, everyResellerStep, type ResellerStep } from './reseller-steps.ts'
 import { anySellingStep, everySellingStep, type SellingStep } from './selling-steps.ts'
 
 export type Decision = 'approve' | 'deny' | 'withdraw' | 'none'
@@ -21,6 +22,7 @@ export type Step =
   | MeterStep
   | PersonSeatStep
   | RelayStep
+  | ResellerStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'free seat' | 'name device'; license: number; device: number }
@@ -112,6 +114,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: anyMeterStep },
   { weight: 2, arbitrary: anyRelayStep },
   { weight: 2, arbitrary: anyPersonSeatStep },
+  { weight: 2, arbitrary: anyResellerStep },
   { weight: 6, arbitrary: anySellingStep },
   fc.record({
     do: fc.constant('request revocation' as const),
@@ -144,6 +147,7 @@ export const everyStep: readonly Step[] = [
   ...everyPersonSeatStep,
   ...everyMeterStep,
   ...everyRelayStep,
+  ...everyResellerStep,
   { do: 'remint', license: 0, keepDevices: true },
   { do: 'suspend license', license: 1 },
   { do: 'change product', trial: 3 },

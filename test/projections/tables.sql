@@ -132,6 +132,30 @@ create table webhooks (
   primary key (stream)
 );
 
+create table resellers (
+  stream text not null,
+  revision int not null,
+  state jsonb not null,
+  reseller_id text not null unique,
+  tenant_id text not null,
+  status text not null,
+  created_at timestamptz not null,
+  primary key (stream)
+);
+create index resellers_of_tenant on resellers (tenant_id, created_at desc, reseller_id desc);
+
+create table reseller_licenses (
+  license_id text not null,
+  reseller_id text not null,
+  product_id text not null,
+  key_type_id text not null,
+  taken_at timestamptz not null,
+  returned boolean not null,
+  primary key (license_id)
+);
+create index licenses_of_reseller on reseller_licenses (reseller_id);
+create index licenses_by_taking on reseller_licenses (taken_at) where not returned;
+
 create table customers (
   stream text not null,
   revision int not null,
@@ -141,6 +165,7 @@ create table customers (
   subject_id text not null,
   created_at timestamptz not null,
   merged_into text,
+  reseller_id text,
   overrides jsonb,
   shared_meters jsonb,
   primary key (stream)
@@ -148,6 +173,7 @@ create table customers (
 create index customers_by_age on customers (tenant_id, created_at desc, customer_id desc);
 create index customers_erased on customers (tenant_id, created_at desc, customer_id desc) where state->>'erasedAt' is not null;
 create index customers_of_subject on customers (tenant_id, subject_id);
+create index customers_of_reseller on customers (reseller_id, created_at desc, customer_id desc) where reseller_id is not null;
 create index customers_merged on customers (merged_into) where merged_into is not null;
 
 create table customer_notes (

@@ -15,6 +15,11 @@ import { answerPage } from './page.ts'
 
 const tokenName = z.string().meta({ description: 'The name that the token was given', example: 'CI' })
 
+const resellerId = z.string().meta({
+  description: 'The reseller whom the token works for. Absent for a token of the vendor',
+  example: 'rsl_06f5w3k8hx7vq2m4n9t1r0s5zc',
+})
+
 const identity = z
   .object({
     tenantId: Slug,
@@ -22,6 +27,7 @@ const identity = z
     name: tokenName,
     scopes: z.array(Scope),
     expiresAt: momentOut.nullable(),
+    resellerId: resellerId.optional(),
   })
   .meta({ id: 'TokenIdentity', description: 'The token of the request, and what it may do' })
 
@@ -37,6 +43,7 @@ const tokenOut = z
       description: 'The member it belongs to; null for a token that an operator made',
       example: 'mem_06f5w3k8hx7vq2m4n9t1r0s5zc',
     }),
+    resellerId: resellerId.optional(),
     createdAt: momentOut,
     expiresAt: momentOut.nullable(),
     revokedAt: momentOut.nullable(),
@@ -59,7 +66,7 @@ function verifyRoute(app: ZodApp): void {
   app.get(
     '/v1/tokens/verify',
     {
-      config: { scope: 'any' },
+      config: { scope: 'any', resellers: true },
       schema: {
         operationId: 'verifyToken',
         tags: ['Tokens'],
@@ -69,8 +76,9 @@ function verifyRoute(app: ZodApp): void {
       },
     },
     async (request) => {
-      const { tenantId, tokenId, name, scopes, expiresAt } = callerIn(request)
-      return { tenantId, tokenId, name, scopes: [...scopes], expiresAt }
+      const { tenantId, tokenId, name, scopes, expiresAt, resellerId } = callerIn(request)
+      const reseller = resellerId !== undefined && { resellerId }
+      return { tenantId, tokenId, name, scopes: [...scopes], expiresAt, ...reseller }
     },
   )
 }
@@ -117,7 +125,7 @@ function revokeRoute(app: ZodApp, ports: ApprovalPorts): void {
 }
 
 function tokenView(listed: ListedToken, now: string): z.infer<typeof tokenOut> {
-  const { tokenId, name, scopes, memberId, createdAt, expiresAt, revokedAt } = listed.token
+  const { tokenId, name, scopes, memberId, createdAt, expiresAt, revokedAt, resellerId } = listed.token
   const { lastUsedAt } = listed
   const status = tokenStatusAt(listed, now)
   return {
@@ -126,6 +134,7 @@ function tokenView(listed: ListedToken, now: string): z.infer<typeof tokenOut> {
     status,
     scopes: [...scopes],
     memberId,
+    ...(resellerId !== undefined && { resellerId }),
     createdAt,
     expiresAt,
     revokedAt,

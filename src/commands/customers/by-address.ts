@@ -1,4 +1,4 @@
-import { findCustomersByAddress } from '../../../projections/customers.ts'
+import { type CustomersOf, findCustomersByAddress } from '../../../projections/customers.ts'
 import { forEachOf } from '../../async/for-each-of.ts'
 import { customers } from '../../domain/customers/customer.ts'
 import type { Holder } from '../../domain/licenses/events.ts'
@@ -39,9 +39,9 @@ export async function customersByAddress(
   holders: readonly Holder[],
   origin: Origin,
 ): Promise<(holder: Holder | null) => Owned> {
-  const { isOn, found } = await findCustomersByAddress(ports.db, tenantId, holders.map(idIn))
+  const { isOn, found } = await findCustomersByAddress(ports.db, { tenantId }, holders.map(idIn))
   if (!isOn) return () => noCustomer
-  const customers = await withMissing(ports, tenantId, holders, found, origin)
+  const customers = await withMissing(ports, { tenantId }, holders, found, origin)
   return (holder) => {
     const customerId = holder && customers.get(holder.subjectId)
     return customerId ? { customerId, byAddress: true } : noCustomer
@@ -51,22 +51,23 @@ export async function customersByAddress(
 const idIn = ({ subjectId }: Holder): string => subjectId
 
 /**
- * The customers of people, by the ids of the people, whether or not the workspace wants licenses to belong to them.
+ * The customers of people, by the ids of the people, whether or not the workspace wants licenses to belong to them. Those of a
+ * reseller are others than the vendor's with the same address, and are made for this reseller alone.
  * @returns none for a person who was erased
  */
 export async function customersOf(
   ports: ByAddressPorts,
-  tenantId: string,
+  whose: CustomersOf,
   holders: readonly Holder[],
   origin: Origin,
 ): Promise<ReadonlyMap<string, string>> {
-  const { found } = await findCustomersByAddress(ports.db, tenantId, holders.map(idIn))
-  return withMissing(ports, tenantId, holders, found, origin)
+  const { found } = await findCustomersByAddress(ports.db, whose, holders.map(idIn))
+  return withMissing(ports, whose, holders, found, origin)
 }
 
 async function withMissing(
   ports: ByAddressPorts,
-  tenantId: string,
+  whose: CustomersOf,
   holders: readonly Holder[],
   found: ReadonlyMap<string, string>,
   origin: Origin,
@@ -75,7 +76,7 @@ async function withMissing(
   const missing = new Map(holders.map((holder) => [holder.subjectId, holder]))
   for (const subjectId of found.keys()) missing.delete(subjectId)
   await forEachOf([...missing.values()], atOnce, async (holder) => {
-    const customerId = await makeCustomer(ports, tenantId, holder, origin)
+    const customerId = await makeCustomer(ports, whose, holder, origin)
     if (customerId !== undefined) customers.set(holder.subjectId, customerId)
   })
   return customers
@@ -84,19 +85,20 @@ async function withMissing(
 /** @returns undefined for a person who was erased */
 async function makeCustomer(
   ports: ByAddressPorts,
-  tenantId: string,
+  { tenantId, resellerId = null }: CustomersOf,
   { subjectId, email, name }: Holder,
   origin: Origin,
 ): Promise<string | undefined> {
   if (email === null) return undefined
-  const customerId = ports.deriveId('cus', tenantId, subjectId)
+  const customerId = ports.deriveId('cus', tenantId, subjectId, ...(resellerId === null ? [] : [resellerId]))
   const at = momentOf(ports)
+  const customer = { customerId, tenantId, subjectId, ...(resellerId !== null && { resellerId }) }
   const { state } = await ports.execute(
     customers,
     customerId,
     ({ status }) =>
       status === 'absent'
-        ? { type: 'CreateCustomer', customerId, tenantId, subjectId, email, name, metadata: {}, at }
+        ? { type: 'CreateCustomer', ...customer, email, name, metadata: {}, at }
         : undefined,
     causeOf(origin, at),
     // The license is recorded later in the log, and its caller waits for that.

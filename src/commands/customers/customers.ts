@@ -19,13 +19,15 @@ export async function createCustomer(
     name: string | null
     metadata: Record<string, string>
     meters?: readonly MeterTerms[] | undefined
+    resellerId?: string | undefined
   },
   origin: Origin,
 ): Promise<CustomerEntry> {
   const customerId = ports.newId('cus')
   const person = await ports.subjects.sealPerson(tenantId, input.email, input.name)
-  const { metadata, meters } = input
-  const customer = { customerId, tenantId, ...person, metadata, meters, at: momentOf(ports) }
+  const { metadata, meters, resellerId } = input
+  const whose = resellerId !== undefined && { resellerId }
+  const customer = { customerId, tenantId, ...person, metadata, ...whose, meters, at: momentOf(ports) }
   const command = { type: 'CreateCustomer', ...customer } as const
   const { state, events } = await execute(ports, customerId, command, origin)
   // An earlier request of the same run created them, and they may have licenses since.

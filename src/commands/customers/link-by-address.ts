@@ -22,7 +22,7 @@ export async function linkByAddress(
 ): Promise<{ linked: number; left: number }> {
   const entries = await listLicensesToLink(ports.db, tenantId, mostLinked)
   const holders = entries.flatMap(({ license }) => license.holder ?? [])
-  const found = await customersOf(ports, tenantId, holders, origin)
+  const found = await customersOf(ports, { tenantId }, holders, origin)
   let linked = 0
   await forEachOf(entries, atOnce, async (entry) => {
     const { licenseId, holder } = entry.license

@@ -2,7 +2,7 @@ import { findLicense, type LicenseEntry } from '../../../projections/licenses/qu
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { isId } from '../../credentials/id.ts'
 import { newLicenseKey } from '../../credentials/license-key.ts'
-import type { Holder } from '../../domain/licenses/events.ts'
+import type { Holder, LicenseTerms } from '../../domain/licenses/events.ts'
 import { type TermsInput, termsOf } from '../../domain/licenses/issue.ts'
 import {
   absentLicense,
@@ -11,6 +11,7 @@ import {
   type License,
   licenses,
 } from '../../domain/licenses/license.ts'
+import type { Owned } from '../../domain/licenses/link.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -51,8 +52,13 @@ export type MintPorts = Ports<
 /** What changes to a license use. */
 export type LicensePorts = MintPorts & Ports<'findProduct'>
 
+type Claim = (
+  license: Pick<LicenseTerms, 'tenantId' | 'productId' | 'licenseId' | 'keyTypeId' | 'holder'>,
+) => Promise<Owned>
+
 /**
  * Mints a license for a key type of a product, by default its first one.
+ * @param claim what the license needs before it is minted, and the customer that it belongs to; called when nothing else refuses it
  * @returns the license as the read models show it, and its raw key, which is stored only if it is to be sent or kept
  * @throws Refusal `key_type_not_found`, `quantity_not_allowed`, `quantity_too_large`, `expiry_in_the_past`,
  *   `license_without_address`, `mails_off`
@@ -62,6 +68,7 @@ export async function mintLicense(
   product: PresentProduct,
   input: LicenseInput,
   origin: Origin,
+  claim?: Claim,
 ): Promise<{ license: IssuedLicense; keyType: KeyType; licenseKey: string }> {
   const keyType = input.keyTypeId ? findKeyType(product, input.keyTypeId) : product.keyTypes[0]
   if (!keyType) throw new Refusal('key_type_not_found')
@@ -74,11 +81,14 @@ export async function mintLicense(
   const { tenantId, productId } = product
   const { keyTypeId } = keyType
   const { sendKey = false, customerId } = input
-  const owned =
-    customerId === undefined ? await customerByAddress(ports, tenantId, holder, origin) : { customerId }
   const license = { tenantId, productId, licenseId, holder }
   if (sendKey) await sealKeyToMail(ports, license, key)
   await keepKey(ports, product, license, key)
+  const owned = claim
+    ? await claim({ ...license, keyTypeId })
+    : customerId === undefined
+      ? await customerByAddress(ports, tenantId, holder, origin)
+      : { customerId }
   const { events, state } = await usingKeyType(ports, { tenantId, productId, keyTypeId }, (proof) =>
     ports.execute(
       licenses,

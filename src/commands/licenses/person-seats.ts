@@ -146,10 +146,11 @@ export async function freeLostSeat(
   origin: Origin,
 ): Promise<void> {
   const { license } = await requireLicense(ports, place.tenantId, place.licenseId)
-  const customer =
-    license.customerId === null ? absentCustomer : await readCustomer(ports, license.customerId)
-  const people = customer.status === 'absent' ? undefined : customer.people
-  if (people && Object.hasOwn(people, place.personId)) return
+  if (license.customerId !== null) {
+    const { state: customer } = await loadFromLog(ports.ledger, license.customerId, customers)
+    const people = customer.status === 'absent' ? undefined : customer.people
+    if (people && Object.hasOwn(people, place.personId)) return
+  }
   const { run: _, ...ofSeat } = origin
   await unassignSeat(ports, place, ofSeat)
 }

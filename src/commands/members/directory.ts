@@ -40,10 +40,18 @@ export type DirectoryUser = Wanted & { member: ListedMember; updatedAt: string }
 type ReadPorts = Ports<'db' | 'subjects'>
 type ChangePorts = ReadPorts & Ports<'execute' | 'fingerprint' | 'now'>
 
-/** All members of a tenant, oldest first. One whom no directory described yet is known by their address. */
+/**
+ * All members of a tenant but the people of resellers, oldest first. One whom no directory described yet is known by their
+ * address.
+ */
 export async function listUsers(ports: ReadPorts, tenantId: string): Promise<DirectoryUser[]> {
-  return usersOf(ports, tenantId, await listAllMembers(ports.db, tenantId))
+  return (await everyone(ports, tenantId)).filter(isOfVendor)
 }
+
+const everyone = async (ports: ReadPorts, tenantId: string): Promise<DirectoryUser[]> =>
+  usersOf(ports, tenantId, await listAllMembers(ports.db, tenantId))
+
+const isOfVendor = ({ member }: DirectoryUser): boolean => member.role !== 'reseller'
 
 async function usersOf(
   { subjects }: ReadPorts,
@@ -83,7 +91,7 @@ export async function requireUser(
 }
 
 function userIn(users: readonly DirectoryUser[], memberId: string): DirectoryUser {
-  const user = users.find(({ member }) => member.memberId === memberId)
+  const user = users.find((one) => one.member.memberId === memberId && isOfVendor(one))
   if (!user) throw new Refusal('member_not_found')
   return user
 }
@@ -102,7 +110,7 @@ export async function addUser(
   const memberId = newId('mem')
   await withTenantLock(ports.db, tenantId, 'members', async () => {
     const { subjectId, email } = await ports.subjects.sealPerson(tenantId, wanted.email, null)
-    requireUnique(await listUsers(ports, tenantId), undefined, { userName: wanted.userName, subjectId })
+    requireUnique(await everyone(ports, tenantId), undefined, { userName: wanted.userName, subjectId })
     const { scim } = await readScim(ports.db, tenantId)
     const given = roleByGroups(scim, undefined, false)
     if (given === 'kept') throw new Error('a new member has no role to keep')
@@ -137,7 +145,7 @@ export async function changeUser(
   origin: Origin,
 ): Promise<DirectoryUser> {
   await withTenantLock(ports.db, tenantId, 'members', async () => {
-    const users = await listUsers(ports, tenantId)
+    const users = await everyone(ports, tenantId)
     const user = userIn(users, memberId)
     const wanted = change(user)
     const { subjectId, email } = await ports.subjects.sealPerson(tenantId, wanted.email, null)

@@ -28,16 +28,18 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
  */
 export async function addMember(
   ports: Ports<'db' | 'execute' | 'now' | 'subjects'>,
-  member: { tenantId: string; role: Role; email: string },
+  member: { tenantId: string; email: string } & ({ role: Role } | { role: 'reseller'; resellerId: string }),
   origin: Origin,
 ): Promise<string> {
   const memberId = newId('mem')
   const { tenantId, role } = member
+  const { resellerId } = { resellerId: undefined, ...member }
   const at = momentOf(ports)
   const { subjectId, email } = await ports.subjects.sealPerson(tenantId, member.email, null)
   return withTenantLock(ports.db, tenantId, 'members', async () => {
     if (await isMemberBySubject(ports.db, tenantId, subjectId)) throw new Refusal('member_exists')
-    const command = { type: 'AddMember', memberId, tenantId, role, subjectId, email, at } as const
+    const whose = resellerId !== undefined && { resellerId }
+    const command = { type: 'AddMember', memberId, tenantId, role, ...whose, subjectId, email, at } as const
     await ports.execute(members, memberId, command, causeOf(origin, at), { loaded: noStream(members) })
     return memberId
   })

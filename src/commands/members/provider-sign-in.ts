@@ -88,14 +88,16 @@ async function memberByEmail(
   origin: Origin,
 ): Promise<string | undefined> {
   const found = await findMemberByEmail(ports, tenantId, email)
-  if (found) return found.memberId
+  // A provider of the vendor makes no person of a reseller one of the vendor's.
+  if (found) return found.role === 'reseller' ? undefined : found.memberId
   const first = role === 'kept' ? provider.defaultRole : role
   if (first === null) return undefined
   try {
     return await addMember(ports, { tenantId, role: first, email }, origin)
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'member_exists') throw error
-    return (await findMemberByEmail(ports, tenantId, email))?.memberId
+    const racing = await findMemberByEmail(ports, tenantId, email)
+    return racing?.role === 'reseller' ? undefined : racing?.memberId
   }
 }
 

@@ -32,9 +32,9 @@ const OnePasskey = z.object({
 })
 const OneSession = z.object({ session: z.string().regex(/^[0-9a-f]{64}$/) })
 
-const member = pageRoute({ page: 'member' })
+const member = pageRoute({ page: 'anyone' })
 /** These pages show a new secret, or take one. */
-const proven = pageRoute({ page: 'member', proof: 'open' })
+const proven = pageRoute({ page: 'anyone', proof: 'open' })
 
 const path = '/dashboard/account'
 
@@ -115,7 +115,7 @@ function passwordRoutes(app: FastifyInstance, { ports, show, browsers }: PageCon
 function passkeyRoutes(app: FastifyInstance, { ports, party, show }: PageContext): void {
   app.post(
     '/account/passkeys/remove',
-    pageRoute({ page: 'member', proof: 'send' }),
+    pageRoute({ page: 'anyone', proof: 'send' }),
     async (request, reply) => {
       const { passkey } = formOf(OnePasskey, request)
       if (await removePasskey(ports, principalOf(request).memberId, passkey))

@@ -64,6 +64,7 @@ export const kindWords: Readonly<Record<AuditedKind, string>> = {
   product: 'product',
   key_type: 'key type',
   token: 'API token',
+  reseller: 'reseller',
   member: 'member',
   members: 'members',
   tenant: 'workspace',

@@ -57,7 +57,7 @@ export function frame(parts: Frame, content: Html): Html {
       ${
         principal
           ? html`${sidebar({ principal, hasMailbox, nav, waiting, token })}
-              <div class="top">${breadcrumbs(trail, title)} ${findBox(token)}</div>`
+              <div class="top">${breadcrumbs(trail, title)} ${principal.role !== 'reseller' && findBox(token)}</div>`
           : brand('header')
       }
       ${main}

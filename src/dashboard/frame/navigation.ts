@@ -3,7 +3,7 @@ import { listParkedOfTenant, type TenantParkedStream } from '../../../projection
 import { countSalesNeedingHolder } from '../../../projections/sales/holders.ts'
 import { countParkedSales } from '../../../projections/sales/queries.ts'
 import { countUnmatched } from '../../../projections/sales/unmatched.ts'
-import { may, type Permission, type Role } from '../../domain/members/roles.ts'
+import { type MemberRole, may, type Permission } from '../../domain/members/roles.ts'
 import type { Ports } from '../../ports.ts'
 
 export type NavItem =
@@ -12,6 +12,7 @@ export type NavItem =
   | 'products'
   | 'licenses'
   | 'customers'
+  | 'resellers'
   | 'sales'
   | 'insights'
   | 'devices'
@@ -28,6 +29,10 @@ export type NavItem =
   | 'mailbox'
   | 'start'
   | 'account'
+  // Of the people of resellers.
+  | 'reseller'
+  | 'own_licenses'
+  | 'own_customers'
 
 type NavEntry = {
   item: NavItem
@@ -56,6 +61,7 @@ const groups: readonly NavGroup[] = [
       { item: 'products', label: 'Products', href: '/dashboard/products' },
       { item: 'licenses', label: 'Licenses', href: '/dashboard/licenses' },
       { item: 'customers', label: 'Customers', href: '/dashboard/customers' },
+      { item: 'resellers', label: 'Resellers', href: '/dashboard/resellers' },
       { item: 'sales', label: 'Sales', href: '/dashboard/sales' },
     ],
   },
@@ -85,9 +91,19 @@ const groups: readonly NavGroup[] = [
   { title: 'Help', entries: [{ item: 'start', label: 'Get started', href: '/dashboard/start' }] },
 ]
 
+const groupsOfResellers: readonly NavGroup[] = [
+  {
+    entries: [
+      { item: 'reseller', label: 'Overview', href: '/dashboard/reseller' },
+      { item: 'own_licenses', label: 'Licenses', href: '/dashboard/reseller/licenses' },
+      { item: 'own_customers', label: 'Customers', href: '/dashboard/reseller/customers' },
+    ],
+  },
+]
+
 /** The groups of the navigation that a member sees. */
-export const navigationFor = (role: Role, hasMailbox: boolean): NavGroup[] =>
-  groups.map((group) => ({
+export const navigationFor = (role: MemberRole, hasMailbox: boolean): NavGroup[] =>
+  (role === 'reseller' ? groupsOfResellers : groups).map((group) => ({
     ...group,
     entries: group.entries.filter(
       ({ item, needs }) => (item !== 'mailbox' || hasMailbox) && (needs === undefined || may(role, needs)),
@@ -100,7 +116,9 @@ export type Crumb = { label: string; href: string }
 /** The list or the page that an entry of the navigation opens. */
 export function crumbOf(item: NavItem): Crumb | undefined {
   if (item === 'account') return { label: 'Your account', href: '/dashboard/account' }
-  return groups.flatMap(({ entries }) => entries).find((entry) => entry.item === item)
+  return [...groups, ...groupsOfResellers]
+    .flatMap(({ entries }) => entries)
+    .find((entry) => entry.item === item)
 }
 
 /** Abandoned deliveries are counted for as long as a member may want to redeliver them. */

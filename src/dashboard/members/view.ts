@@ -2,7 +2,7 @@ import type { ListedMember } from '../../../projections/members.ts'
 import { memberIn } from '../../access/member-sessions.ts'
 import type { ListedSession } from '../../access/sessions.ts'
 import type { signInMethods } from '../../commands/members/set-up.ts'
-import { may, Role, rightsOf } from '../../domain/members/roles.ts'
+import { type MemberRole, may, Role, rightsOf } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { browserName } from '../account/view.ts'
 import { ago, dayOf, moment } from '../frame/moments.ts'
@@ -21,7 +21,7 @@ import {
 
 type Members = {
   rows: readonly { member: ListedMember; email: string | null; link: { expiresAt: string } | undefined }[]
-  role: Role
+  role: MemberRole
   memberId: string
 }
 
@@ -123,6 +123,10 @@ const endingTokens = (names: readonly string[]): string =>
     ? 'They have no active API tokens.'
     : `The API tokens that they created stop working: ${names.map((name) => `“${name}”`).join(', ')}.`
 
+/** A person of a reseller leads to the reseller. */
+const roleOf = ({ role, resellerId }: ListedMember): Content =>
+  resellerId === undefined ? role : html`<a href=${`/dashboard/resellers/${resellerId}`}>${role}</a>`
+
 function directoryWords(member: ListedMember): string {
   if (member.status === 'present') return 'managed by it; the role follows its groups where they are mapped'
   return member.reason === 'no_role'
@@ -142,14 +146,14 @@ export function memberView(view: View, { member, email, ways, sessions, tokens, 
     ${heading(email ?? memberId, copyable('member ID', memberId))}
     <div class="sheet">
       ${facts([
-        ['Role', role],
+        ['Role', roleOf(member)],
         ...(member.directory ? ([['Directory', directoryWords(member)]] as const) : []),
         ['Member since', dayOf(createdAt)],
         ['Sign-in methods', waysText.length === 0 ? 'none yet' : waysText.join(', ')],
       ])}
     </div>
     ${isSelf && section('Your membership', html`<p>Manage <a href="/dashboard/account">your account</a> to change how you sign in. Another owner can change your role or remove you.</p>`)}
-    ${!isSelf && member.status === 'present' && section('Role', form(view, `${at}/role`, roleBoxes(role, true), html`<button class="second">Change role</button>`))}
+    ${!isSelf && member.status === 'present' && role !== 'reseller' && section('Role', form(view, `${at}/role`, roleBoxes(role, true), html`<button class="second">Change role</button>`))}
     ${section('Sessions', sessionsView(view, sessions, at, isSelf))}
     ${
       !isSelf &&

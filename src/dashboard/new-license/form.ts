@@ -9,7 +9,7 @@ import { checked, optionalLine, optionalOf, optionalWhole } from '../forms/typed
 /** The key type that a license is issued for, with its product: both are chosen at once. */
 export const soldAs = (productId: string, keyTypeId: string): string => `${productId}/${keyTypeId}`
 
-const sold = z.string({ error: 'Choose a key type.' }).transform((text, context) => {
+export const sold = z.string({ error: 'Choose a key type.' }).transform((text, context) => {
   const [productId, keyTypeId, ...rest] = text.split('/')
   const ids = z.tuple([Slug, Slug]).safeParse([productId, keyTypeId])
   if (ids.success && rest.length === 0) return { productId: ids.data[0], keyTypeId: ids.data[1] }

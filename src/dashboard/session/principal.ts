@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { memberOfSession } from '../../access/member-sessions.ts'
 import { touchSession } from '../../access/sessions.ts'
@@ -7,13 +7,13 @@ import type { LoginDecider } from '../../commands/logins.ts'
 import { emailOf } from '../../commands/members/members.ts'
 import type { Origin } from '../../commands/origin.ts'
 import type { AuditTarget } from '../../domain/audit/events.ts'
-import { may, type Permission, type Role } from '../../domain/members/roles.ts'
+import { type MemberRole, may, type Permission } from '../../domain/members/roles.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { addressOf } from '../../http/listening.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { leadingTo } from './redirect-with.ts'
+import { home, leadingTo } from './redirect-with.ts'
 import { sessionHashOf } from './session.ts'
 
 /** The signed-in member, read anew for each request: a removed role has no effect on the next one. */
@@ -23,7 +23,9 @@ export type Principal = {
   tenantName: string
   tenantStatus: 'active' | 'suspended' | 'closed'
   plan: Plan
-  role: Role
+  role: MemberRole
+  /** Of a person of a reseller, who sees only what is theirs. */
+  resellerId: string | undefined
   /** Null once the person's data was erased. */
   email: string | null
   sessionHash: string
@@ -35,8 +37,11 @@ declare module 'fastify' {
     principal: Principal | undefined
   }
   interface FastifyContextConfig {
-    /** Who may open the page: everyone, every member, or members with a permission. */
-    page?: 'open' | 'member' | Permission
+    /**
+     * Who may open the page: everyone, every member of the vendor, those with a permission, the people of resellers, or whoever is
+     * signed in. A person of a reseller reaches nothing that does not name them.
+     */
+    page?: 'open' | 'member' | Permission | 'reseller' | 'anyone'
     /** Requested by the page itself at intervals, which does not extend the session. */
     background?: true
     /**
@@ -71,7 +76,8 @@ export function guardRoutes(
     const { principal } = request
     if (!principal) return redirectToPage(request, reply, '/dashboard/sign-in')
     if (principal.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'This workspace is closed.')
-    if (page !== 'member' && !may(principal.role, page)) {
+    if (principal.role === 'reseller' && isHome(request)) return reply.redirect(resellerHome, 303)
+    if (!mayOpen(principal.role, page)) {
       throw new Problem(403, 'forbidden', 'Your role does not allow this. Ask an owner of the workspace.')
     }
     const within = request.method === 'GET' ? freshMs : 2 * freshMs
@@ -80,6 +86,21 @@ export function guardRoutes(
   })
   // After everything that refuses a request, because a refusal shows nothing.
   app.addHook('preHandler', (request) => recordView(ports, request))
+}
+
+/** Where the people of resellers begin. */
+const resellerHome = `${home}/reseller`
+
+const isHome = ({ method, routeOptions: { url } }: FastifyRequest): boolean =>
+  method === 'GET' && url?.replace(/\/$/, '') === home
+
+type Page = Exclude<FastifyContextConfig['page'], 'open' | undefined>
+
+/** Whether a page is for members with this role: nothing is for the people of resellers unless it says so. */
+function mayOpen(role: MemberRole, page: Page): boolean {
+  if (page === 'anyone') return true
+  if (role === 'reseller' || page === 'reseller') return role === page
+  return page === 'member' || may(role, page)
 }
 
 /** The options of a route for every member whose views are recorded in the audit log. */
@@ -141,7 +162,7 @@ async function signedIn(
   if (!member) return undefined
   const known = await memberOfSession(ports.db, member)
   if (!known) return undefined
-  const { memberId, tenantId, role } = known.member
+  const { memberId, tenantId, role, resellerId } = known.member
   const { tenantName, tenantStatus, plan } = known
   return {
     memberId,
@@ -150,6 +171,7 @@ async function signedIn(
     tenantStatus,
     plan,
     role,
+    resellerId,
     email: await emailOf(ports, known.member),
     sessionHash: sessionHashOf(request),
     authenticatedAt: member.authenticatedAt,

@@ -229,14 +229,14 @@ const ConfirmQuery = z.object({ return: boxes })
 /** Where members prove who they are before a page that takes or shows a secret, and return to it. */
 export function confirmRoutes(app: FastifyInstance, context: PageContext): void {
   const { ports, party } = context
-  const member = pageRoute({ page: 'member' })
+  const member = pageRoute({ page: 'anyone' })
 
-  app.get('/confirm', pageRoute({ page: 'member', query: ConfirmQuery }), async (request, reply) => {
+  app.get('/confirm', pageRoute({ page: 'anyone', query: ConfirmQuery }), async (request, reply) => {
     const back = returnPath(ConfirmQuery.safeParse(request.query).data?.return[0])
     return ask(context, request, reply, { held: { return: back }, back, problem: null, status: 200 })
   })
 
-  app.post('/confirm', pageRoute({ page: 'member', proof: 'send' }), async (request, reply) =>
+  app.post('/confirm', pageRoute({ page: 'anyone', proof: 'send' }), async (request, reply) =>
     reply.redirect(returnPath(formOf(ConfirmForm, request).return), 303),
   )
 

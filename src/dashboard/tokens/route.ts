@@ -4,7 +4,7 @@ import { listTokens } from '../../../projections/tokens/list.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { createToken, requireToken } from '../../commands/tokens.ts'
 import { isId, newId } from '../../credentials/id.ts'
-import { may, mayCreateScimToken, type Role } from '../../domain/members/roles.ts'
+import { type MemberRole, may, mayCreateScimToken } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { mayStandTogether, Scope } from '../../domain/tokens/events.ts'
 import { effectWords } from '../../gate/effects/sentences.ts'
@@ -104,7 +104,10 @@ function revokeForms(app: FastifyInstance, { ports, show }: PageContext): void {
   })
 }
 
-function problemOf({ name, scopes }: { name: string; scopes: Scope[] }, role: Role): string | undefined {
+function problemOf(
+  { name, scopes }: { name: string; scopes: Scope[] },
+  role: MemberRole,
+): string | undefined {
   if (name === '') return 'Enter a name.'
   if (scopes.length === 0) return 'Choose at least one scope.'
   if (!scopes.includes('scim')) return undefined
@@ -117,7 +120,7 @@ const inputOf = ({ params: { id } }: TokenRequest) => ({ parameters: { id }, que
 function newTokenPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const form = (
     reply: FastifyReply,
-    role: Role,
+    role: MemberRole,
     given: { name: string; scopes: Scope[]; lifetime: Lifetime },
     problem?: string,
   ) =>

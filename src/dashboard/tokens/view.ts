@@ -1,5 +1,5 @@
 import { type ListedToken, tokenStatusAt } from '../../../projections/tokens/list.ts'
-import { may, mayCreateScimToken, type Role } from '../../domain/members/roles.ts'
+import { type MemberRole, may, mayCreateScimToken } from '../../domain/members/roles.ts'
 import { combinableScopes, Scope } from '../../domain/tokens/events.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf, moment } from '../frame/moments.ts'
@@ -26,7 +26,7 @@ type Tokens = {
   tokens: readonly ListedToken[]
   live: boolean
   pages: { cursor: string | undefined; next: string | null }
-  role: Role
+  role: MemberRole
 }
 
 export function tokensView(view: View, { tokens, live, pages, role }: Tokens): Html {
@@ -154,7 +154,7 @@ type NewToken = {
   scopes: readonly Scope[]
   lifetime: Lifetime
   problem: string | undefined
-  role: Role
+  role: MemberRole
 }
 
 export function newTokenView({ token, tokenId, name, scopes, lifetime, problem, role }: NewToken): Html {

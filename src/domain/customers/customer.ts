@@ -28,6 +28,8 @@ export type Customer =
       email: string | null
       name: string | null
       metadata: Record<string, string>
+      /** The reseller whose customer it is; absent for a customer of the vendor. */
+      resellerId?: string | undefined
       overrides: readonly EntitlementOverride[]
       /** What their licenses share of what is metered. */
       meters: readonly MeterTerms[]
@@ -52,6 +54,7 @@ export type CustomerCommand =
       email: string
       name: string | null
       metadata: Record<string, string>
+      resellerId?: string
       meters?: readonly MeterTerms[] | undefined
       at: string
     }

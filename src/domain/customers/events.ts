@@ -15,6 +15,8 @@ export const CustomerEvent = z.discriminatedUnion('type', [
       email: Sealed,
       name: Sealed.nullable(),
       metadata: Metadata,
+      /** The reseller whose customer it is; absent for a customer of the vendor. */
+      resellerId: z.string().min(1).optional(),
       at: Moment,
     }),
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Moment, Sealed, Slug } from '../values.ts'
-import { Role } from './roles.ts'
+import { MemberRole, Role } from './roles.ts'
 
 /** What a one-time link is for: the first sign-in, or a new one after all credentials were lost. */
 export const LinkPurpose = z.enum(['invitation', 'recovery'])
@@ -20,7 +20,9 @@ export const MemberEvent = z.discriminatedUnion('type', [
     data: z.strictObject({
       memberId: z.string().min(1),
       tenantId: Slug,
-      role: Role,
+      role: MemberRole,
+      /** Of a person of a reseller; absent for one of the vendor's. */
+      resellerId: z.string().min(1).optional(),
       subjectId: z.string().min(1),
       email: Sealed,
       at: Moment,

@@ -1,12 +1,14 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { LinkPurpose, MemberEvent, WithoutAccess } from './events.ts'
-import type { Role } from './roles.ts'
+import type { MemberRole, Role } from './roles.ts'
 
 type Person = {
   memberId: string
   tenantId: string
-  role: Role
+  role: MemberRole
+  /** Of a person of a reseller. */
+  resellerId?: string | undefined
   subjectId: string
   email: string
   createdAt: string
@@ -30,7 +32,8 @@ export type MemberCommand =
       type: 'AddMember'
       memberId: string
       tenantId: string
-      role: Role
+      role: MemberRole
+      resellerId?: string
       subjectId: string
       email: string
       /** For a member of a directory; `roleless`: the role holds the place of one. */
@@ -57,8 +60,9 @@ type FollowDirectory = {
 export const absentMember: Member = { status: 'absent' }
 
 /**
- * Removal is final: a person who returns becomes a new member. A tenant keeps at least one owner with access.
- * @throws Refusal `member_exists`, `member_not_found`, `last_owner`
+ * Removal is final: a person who returns becomes a new member. A tenant keeps at least one owner with access. A person of a
+ * reseller stays that until they are removed.
+ * @throws Refusal `member_exists`, `member_not_found`, `last_owner`, `member_of_reseller`
  */
 export function decideMember(member: Member, command: MemberCommand): MemberEvent[] {
   if (command.type === 'AddMember') {
@@ -80,6 +84,7 @@ export function decideMember(member: Member, command: MemberCommand): MemberEven
       return [{ type: 'MemberLinkIssued', data: { purpose, expiresAt, at } }]
     }
     case 'ChangeRole':
+      if (member.role === 'reseller') throw new Refusal('member_of_reseller')
       if (member.role === command.role) return []
       if (isLastOwner(member, command)) throw new Refusal('last_owner')
       return [{ type: 'MemberRoleChanged', data: { role: command.role, at } }]
@@ -111,6 +116,7 @@ function followed(
   member: Extract<Member, { status: 'present' | 'deactivated' }>,
   { profile, address, at, ...wanted }: FollowDirectory,
 ): MemberEvent[] {
+  if (member.role === 'reseller') throw new Refusal('member_of_reseller')
   const isLast = isLastOwner(member, wanted)
   if (isLast && wanted.access === 'directory') throw new Refusal('last_owner')
   const access = isLast ? 'granted' : wanted.access

@@ -4,7 +4,11 @@ import { combinableScopes, Scope } from '../tokens/events.ts'
 export const Role = z.enum(['owner', 'admin', 'developer', 'support', 'approver', 'auditor'])
 export type Role = z.infer<typeof Role>
 
-/** What a member may do in the dashboard besides reading, which every role allows. */
+/** The role of a member: one of the vendor's people has a {@link Role}, and a person of a reseller is nothing else. */
+export const MemberRole = z.enum([...Role.options, 'reseller'])
+export type MemberRole = z.infer<typeof MemberRole>
+
+/** What a member may do in the dashboard besides reading, which every role of the vendor's people allows. */
 export type Permission =
   /** Request dangerous license changes, which need an approval. */
   | 'ask_for_changes'
@@ -32,7 +36,7 @@ type RoleRights = {
 const reading = Scope.options.filter((scope) => scope.endsWith(':read'))
 
 /** All roles and their rights. A member who can only read can grant only reading scopes. */
-export const rightsOf: Record<Role, RoleRights> = {
+export const rightsOf: Record<MemberRole, RoleRights> = {
   owner: {
     summary: 'Full access, including members, settings and approvals',
     permissions: [
@@ -76,10 +80,15 @@ export const rightsOf: Record<Role, RoleRights> = {
     grantable: reading,
   },
   auditor: { summary: 'Reads everything', permissions: [], grantable: reading },
+  reseller: {
+    summary: 'Mints licenses for customers of a reseller, and sees only those',
+    permissions: [],
+    grantable: [],
+  },
 }
 
 /** Whether a member may create a token that manages members. */
-export const mayCreateScimToken = (role: Role): boolean => rightsOf[role].grantable.includes('scim')
+export const mayCreateScimToken = (role: MemberRole): boolean => rightsOf[role].grantable.includes('scim')
 
-export const may = (role: Role, permission: Permission): boolean =>
+export const may = (role: MemberRole, permission: Permission): boolean =>
   rightsOf[role].permissions.includes(permission)

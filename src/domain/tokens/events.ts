@@ -26,6 +26,14 @@ export const combinableScopes: readonly Scope[] = Scope.options.filter((scope) =
 export const mayStandTogether = (scopes: readonly Scope[]): boolean =>
   !scopes.includes('scim') || new Set(scopes).size === 1
 
+/** The scopes of a reseller's token. It reaches only the operations that are marked for resellers, whatever its scopes. */
+export const resellerScopes: readonly Scope[] = [
+  'licenses:read',
+  'licenses:write',
+  'customers:read',
+  'customers:write',
+]
+
 /** Everything a `token-<id>` stream may hold. Of the token itself only its SHA-256 is recorded. */
 export const TokenEvent = z.discriminatedUnion('type', [
   z.object({
@@ -37,6 +45,8 @@ export const TokenEvent = z.discriminatedUnion('type', [
       tokenHash: z.string().length(64),
       scopes: z.array(Scope),
       expiresAt: Moment.nullable(),
+      /** The reseller whom it works for; absent for a token of the vendor. */
+      resellerId: z.string().min(1).optional(),
       at: Moment,
     }),
   }),

@@ -12,6 +12,8 @@ export type Token =
       tokenHash: string
       scopes: readonly Scope[]
       expiresAt: string | null
+      /** The reseller whom it works for; absent for a token of the vendor. */
+      resellerId?: string | undefined
       createdAt: string
       revokedAt: string | null
     }
@@ -25,6 +27,7 @@ export type TokenCommand =
       tokenHash: string
       scopes: readonly Scope[]
       expiresAt: string | null
+      resellerId?: string
       at: string
     }
   | { type: 'RevokeToken'; at: string }

@@ -69,7 +69,7 @@ const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const sdkKey = z.string().meta({ description: 'The SDK key, masked', example: 'kl_sdk_…4fT9' })
 
 /** The categories whose streams have an id of the server's choice. */
-export const CreatedCategory = z.enum(['customer', 'license', 'notice', 'replay'])
+export const CreatedCategory = z.enum(['customer', 'license', 'notice', 'replay', 'reseller'])
 export type CreatedCategory = z.infer<typeof CreatedCategory>
 
 /** A change that is not about the state of a license. */

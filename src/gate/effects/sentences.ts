@@ -1,5 +1,6 @@
 import { givesSeats } from '../../domain/licenses/status.ts'
 import { plainText, quoted } from '../../domain/plain-text.ts'
+import type { ResellerEvent } from '../../domain/resellers/events.ts'
 import type { ScimEvent } from '../../domain/scim/events.ts'
 import type { SignInProviderEvent } from '../../domain/sign-in-providers/events.ts'
 import type { Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
@@ -129,8 +130,8 @@ function factWords(fact: Fact): string[] {
         return [
           'Each owner, admin and approver can then approve their own dangerous requests, including pending ones',
         ]
-      return fact.events.every((type) => signInWords.has(type))
-        ? fact.events.map((type) => signInWords.get(type) ?? '')
+      return fact.events.every((type) => recordedWords.has(type))
+        ? fact.events.map((type) => recordedWords.get(type) ?? '')
         : [`Records ${fact.events.join(', ')} in ${fact.stream}`]
     case 'created':
       return [`Creates ${withWords(fact.count, ...createdNames[fact.category])}`]
@@ -146,9 +147,9 @@ function factWords(fact: Fact): string[] {
   }
 }
 
-/** What the events about how members come and sign in mean. */
-const signInWords: ReadonlyMap<string, string> = new Map<
-  SignInProviderEvent['type'] | ScimEvent['type'],
+/** What the events about how members come and sign in mean, and those about resellers. */
+const recordedWords: ReadonlyMap<string, string> = new Map<
+  SignInProviderEvent['type'] | ScimEvent['type'] | ResellerEvent['type'],
   string
 >([
   [
@@ -167,6 +168,12 @@ const signInWords: ReadonlyMap<string, string> = new Map<
   [
     'SignInProviderRemoved',
     'Members can no longer sign in with the provider, and sessions that were started with it end',
+  ],
+  ['ResellerChanged', 'The name and the quotas of the reseller become the new ones'],
+  ['ResellerLicenseTaken', 'One license of the quota is used'],
+  [
+    'ResellerClosed',
+    'The API tokens and the members of the reseller reach nothing any more, for good; their customers and licenses stay',
   ],
 ])
 
@@ -221,6 +228,7 @@ const createdNames: Record<CreatedCategory, [one: string, several: string]> = {
   license: ['license', 'licenses'],
   notice: ['link of a sale', 'links of sales'],
   replay: ['webhook replay', 'webhook replays'],
+  reseller: ['reseller', 'resellers'],
 }
 
 function skippedWords({ duplicate, invalid, first }: Extract<Fact, { what: 'rows_skipped' }>): string[] {

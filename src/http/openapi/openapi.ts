@@ -48,6 +48,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Products', description: 'The products of a tenant' },
         { name: 'Key types', description: 'The kinds of license that a product sells' },
         { name: 'Customers', description: 'License holders and their entitlement overrides' },
+        { name: 'Resellers', description: 'Who sells licenses to customers of their own, within quotas' },
         { name: 'Workspace', description: 'The name and the plan of the tenant' },
         { name: 'Portal', description: 'Where customers see their licenses and free seats' },
         { name: 'Usage', description: 'Counts of activations and validations' },

@@ -16,6 +16,7 @@ export const operations = {
   changePersonRole: 'PATCH /v1/customers/{id}/people/{personId}',
   changeSignInProvider: 'PATCH /v1/sign-in-providers/{id} gated',
   changeWebhookEndpoint: 'PATCH /v1/webhook-endpoints/{id} gated',
+  closeReseller: 'POST /v1/resellers/{id}/close gated',
   commitHold: 'POST /v1/licenses/hold/commit safe',
   compareLicense: 'GET /v1/licenses/{id}/diff',
   configureCreditPacks: 'POST /v1/products/{productId}/integrations/{provider}/credit-packs idempotent',
@@ -31,6 +32,7 @@ export const operations = {
   createLicenseFile: 'POST /v1/licenses/{id}/files idempotent',
   createProduct: 'POST /v1/products idempotent',
   createProviderEndpoint: 'POST /v1/integrations/{provider}/endpoint idempotent',
+  createReseller: 'POST /v1/resellers idempotent',
   createWebhookReplay: 'POST /v1/webhook/replays idempotent',
   deactivateDevice: 'POST /v1/licenses/deactivate idempotent',
   deactivateDeviceOfLicense: 'POST /v1/licenses/{id}/deactivate-device idempotent',
@@ -56,6 +58,7 @@ export const operations = {
   getProduct: 'GET /v1/products/{productId}',
   getProductMail: 'GET /v1/products/{productId}/mail',
   getReceipt: 'GET /v1/licenses/{id}/receipt',
+  getReseller: 'GET /v1/resellers/{id}',
   getSale: 'GET /v1/sales/{id}',
   getScim: 'GET /v1/scim',
   getSdkKey: 'GET /v1/sdk-key gated',
@@ -96,6 +99,7 @@ export const operations = {
   listRefusedCallsByDay: 'GET /v1/refusals/days paged',
   listRelays: 'GET /v1/licenses/{id}/relays',
   listReleases: 'GET /v1/products/{productId}/releases',
+  listResellers: 'GET /v1/resellers paged',
   listSales: 'GET /v1/sales paged',
   listSalesOfCustomer: 'GET /v1/customers/{id}/sales paged',
   listSeatedPeople: 'GET /v1/licenses/{id}/people paged',
@@ -161,6 +165,7 @@ export const operations = {
   updateKeyType: 'PATCH /v1/products/{productId}/key-types/{keyTypeId}',
   updateLicense: 'PATCH /v1/licenses/{id}',
   updateProduct: 'PATCH /v1/products/{productId}',
+  updateReseller: 'PATCH /v1/resellers/{id}',
   updateWorkspace: 'PATCH /v1/workspace',
   validateLicense: 'POST /v1/licenses/validate safe',
   verifyPrices: 'POST /v1/products/{productId}/key-types/verify-prices idempotent',
@@ -181,6 +186,7 @@ export type DryRunId =
   | 'changePersonRole'
   | 'changeSignInProvider'
   | 'changeWebhookEndpoint'
+  | 'closeReseller'
   | 'configureCreditPacks'
   | 'configureProductIntegration'
   | 'connectIntegration'
@@ -189,6 +195,7 @@ export type DryRunId =
   | 'createCustomer'
   | 'createKeyType'
   | 'createProduct'
+  | 'createReseller'
   | 'createWebhookReplay'
   | 'deactivateDeviceOfLicense'
   | 'deleteKeyType'
@@ -245,6 +252,7 @@ export type DryRunId =
   | 'updateKeyType'
   | 'updateLicense'
   | 'updateProduct'
+  | 'updateReseller'
   | 'updateWorkspace'
   | 'withdrawCredit'
   | 'withdrawCustomerCredit'

@@ -9,10 +9,12 @@ import {
 } from '../../../commands/customers/customers.ts'
 import { linkByAddress, mostLinked } from '../../../commands/customers/link-by-address.ts'
 import { replaceOverrides } from '../../../commands/customers/overrides.ts'
+import { asSeenByReseller, requireOwnCustomer } from '../../../commands/resellers/licenses.ts'
+import { Refusal } from '../../../domain/refusal.ts'
 import { eraseCustomer } from '../../../gate/operations/erase-customer.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { customerAsOf } from '../../../history/as-of.ts'
-import { callerIn, originOf } from '../../../http/authenticate.ts'
+import { callerIn, originOf, resellerOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
@@ -57,7 +59,7 @@ function listRoute(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cursor
   app.get(
     '/v1/customers',
     {
-      config: { scope: 'customers:read' },
+      config: { scope: 'customers:read', resellers: true },
       schema: {
         operationId: 'listCustomers',
         tags: ['Customers'],
@@ -72,13 +74,24 @@ function listRoute(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cursor
     async (request) => {
       const { tenantId } = callerIn(request)
       const { email, name } = request.query
-      const sought = { email, name }
+      const resellerId = resellerOf(request)?.resellerId
+      const sought = { email, name, resellerId }
       return answerPage(
         cursors,
-        [tenantId, 'customers', ...((email ?? name) ? [email ?? null, name ?? null] : [])],
+        [
+          tenantId,
+          'customers',
+          ...((email ?? name) ? [email ?? null, name ?? null] : []),
+          ...(resellerId === undefined ? [] : [{ resellerId }]),
+        ],
         request.query,
         (keyset) => listCustomersSought(ports, tenantId, sought, keyset),
-        (entries) => views(ports, tenantId, entries),
+        async (entries) =>
+          views(
+            ports,
+            tenantId,
+            resellerId === undefined ? entries : await asSeenByReseller(ports, resellerId, entries),
+          ),
       )
     },
   )
@@ -91,7 +104,7 @@ function createRoute(
   app.post(
     '/v1/customers',
     {
-      config: { scope: 'customers:write', dryRun: true },
+      config: { scope: 'customers:write', resellers: true, dryRun: true },
       schema: {
         operationId: 'createCustomer',
         tags: ['Customers'],
@@ -99,17 +112,19 @@ function createRoute(
         description:
           'Two customers may have the same email address. The email address and the name are stored encrypted.',
         body: customerIn,
-        response: { 201: answer('The customer', oneCustomer), ...errors(400, 403) },
+        response: { 201: answer('The customer', oneCustomer), ...errors(400, 403, 422) },
       },
     },
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { email, name = null, metadata = {}, meters } = request.body
+      const resellerId = resellerOf(request)?.resellerId
+      if (resellerId !== undefined && meters !== undefined) throw new Refusal('reseller_terms')
       const own = runPorts(request, ports)
       const entry = await createCustomer(
         own,
         tenantId,
-        { email, name, metadata, meters },
+        { email, name, metadata, meters, resellerId },
         runOriginOf(request),
       )
       void reply.code(201)
@@ -122,7 +137,7 @@ function readRoute(app: ZodApp, ports: Ports<'db' | 'ledger' | 'now' | 'subjects
   app.get(
     '/v1/customers/:id',
     {
-      config: { scope: 'customers:read' },
+      config: { scope: 'customers:read', resellers: true },
       schema: {
         operationId: 'getCustomer',
         tags: ['Customers'],
@@ -137,10 +152,13 @@ function readRoute(app: ZodApp, ports: Ports<'db' | 'ledger' | 'now' | 'subjects
     async (request) => {
       const { tenantId, customerId: id } = placeIn(request)
       const asOf = asOfFrom(request.query.asOf)
+      const reseller = resellerOf(request)
+      if (reseller) await requireOwnCustomer(ports, reseller, id)
       const entry = asOf
         ? await customerAsOf(ports, tenantId, id, asOf)
         : await requireCustomer(ports, tenantId, id)
-      return shown(ports, tenantId, entry)
+      const [own = entry] = reseller ? await asSeenByReseller(ports, reseller.resellerId, [entry]) : []
+      return shown(ports, tenantId, own)
     },
   )
 }

@@ -3,10 +3,11 @@ import { listLicenses } from '../../../../projections/licenses/queries.ts'
 import { requireCustomer } from '../../../commands/customers/customers.ts'
 import { type MintPorts, mintLicense } from '../../../commands/licenses/licenses.ts'
 import { momentOf } from '../../../commands/origin.ts'
+import { mintForReseller, requireSeenLicense } from '../../../commands/resellers/licenses.ts'
 import { isId } from '../../../credentials/id.ts'
 import { revokeLicense } from '../../../gate/operations/revoke-license.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
-import { callerIn } from '../../../http/authenticate.ts'
+import { callerIn, resellerOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
@@ -49,7 +50,7 @@ function listRoute(app: ZodApp, ports: Ports<'db' | 'now' | 'subjects'>, cursors
   app.get(
     '/v1/licenses',
     {
-      config: { scope: 'licenses:read' },
+      config: { scope: 'licenses:read', resellers: true },
       preValidation: gatherMetadata,
       schema: {
         operationId: 'listLicenses',
@@ -63,7 +64,9 @@ function listRoute(app: ZodApp, ports: Ports<'db' | 'now' | 'subjects'>, cursors
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const filter = await licenseFilterFrom(ports, tenantId, request.query)
+      const resellerId = resellerOf(request)?.resellerId
+      const asked = await licenseFilterFrom(ports, tenantId, request.query)
+      const filter = { ...asked, ...(resellerId !== undefined && { resellerId }) }
       const now = momentOf(ports)
       return answerPage(
         cursors,
@@ -87,7 +90,7 @@ function mintRoute(app: ZodApp, ports: MintPorts & Ports<'findProduct'>): void {
   app.post(
     '/v1/licenses',
     {
-      config: { scope: 'licenses:write', refusedWhileSuspended: true, dryRun: true },
+      config: { scope: 'licenses:write', resellers: true, refusedWhileSuspended: true, dryRun: true },
       schema: {
         operationId: 'mintLicense',
         tags: ['Licenses'],
@@ -105,7 +108,7 @@ function mintRoute(app: ZodApp, ports: MintPorts & Ports<'findProduct'>): void {
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { productId, expiresAt, updatesUntil, ...input } = request.body
-      const product = await requireProduct(ports, tenantId, productId)
+      const reseller = resellerOf(request)
       const overrides = await overridesOf(ports, tenantId, input.customerId)
       const terms = {
         ...input,
@@ -114,7 +117,9 @@ function mintRoute(app: ZodApp, ports: MintPorts & Ports<'findProduct'>): void {
       }
       const own = runPorts(request, ports)
       const origin = runOriginOf(request)
-      const { license, keyType, licenseKey } = await mintLicense(own, product, terms, origin)
+      const { license, keyType, licenseKey } = reseller
+        ? await mintForReseller(own, reseller, { ...terms, productId }, origin)
+        : await mintLicense(own, await requireProduct(ports, tenantId, productId), terms, origin)
       // A license that an earlier request of the same run minted may have lost its holder since.
       const [person = unknownPerson] = origin.run?.resumed
         ? await ports.subjects.openPeople(tenantId, [license.holder])
@@ -141,7 +146,7 @@ function readRoute(app: ZodApp, ports: Ports<'db' | 'ledger' | 'now' | 'subjects
   app.get(
     '/v1/licenses/:id',
     {
-      config: { scope: 'licenses:read' },
+      config: { scope: 'licenses:read', resellers: true },
       schema: {
         operationId: 'getLicense',
         tags: ['Licenses'],
@@ -158,6 +163,8 @@ function readRoute(app: ZodApp, ports: Ports<'db' | 'ledger' | 'now' | 'subjects
     async (request) => {
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
+      const reseller = resellerOf(request)
+      if (reseller) await requireSeenLicense(ports, reseller, licenseId)
       return {
         license: await licenseDetail(ports, tenantId, licenseId, asOfFrom(request.query.asOf)),
       }

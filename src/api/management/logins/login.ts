@@ -258,7 +258,7 @@ function logoutRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now'>): void 
     '/v1/logout',
     {
       // A revoked token cannot authenticate a replay.
-      config: { scope: 'any', idempotencyKey: 'ignored', repeatable: true, dryRun: true },
+      config: { scope: 'any', resellers: true, idempotencyKey: 'ignored', repeatable: true, dryRun: true },
       schema: {
         operationId: 'logout',
         tags: ['Login'],

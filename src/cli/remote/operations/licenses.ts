@@ -267,6 +267,26 @@ export const customerCommands = {
     summary: 'Erase the person everywhere',
     question: 'Erase this person everywhere? It cannot be undone.',
   },
+  listResellers: {
+    words: 'resellers list',
+    columns: { RESELLER: 'id', NAME: 'name', STATUS: 'status', CREATED: 'createdAt' },
+  },
+  createReseller: {
+    words: 'resellers create',
+    summary: 'Create a reseller',
+    options: { name: 'their name', quotas: 'an array of {productId, keyTypeId, licenses}' },
+  },
+  getReseller: { words: 'resellers show', summary: 'Show a reseller, with what is used of their quotas' },
+  updateReseller: {
+    words: 'resellers update',
+    summary: 'Change a reseller',
+    options: { name: 'their name', quotas: 'all quotas: an array of {productId, keyTypeId, licenses}' },
+  },
+  closeReseller: {
+    words: 'resellers close',
+    summary: 'Close a reseller for good',
+    question: 'Close this reseller? It cannot be undone.',
+  },
   linkLicense: {
     words: 'customers link',
     summary: 'Link a license to a customer',

@@ -11,6 +11,7 @@ export const subjects: Readonly<Record<string, string>> = {
   'customers notes': 'Notes about a customer',
   'customers organization': 'Whether a customer is an organization',
   'customers people': 'The people of an organization',
+  resellers: 'Resellers and their quotas',
   webhooks: 'Webhook endpoints, deliveries and replays, and tools for a receiver',
   'webhooks first': 'The first endpoint, as /v1/webhook has it',
   'webhooks deliveries': 'Deliveries and their attempts',

@@ -2,10 +2,13 @@ import {
   addCustomerNote,
   addPeople,
   changePersonRole,
+  closeReseller,
   createCustomer,
+  createReseller,
   dissolveOrganization,
   eraseCustomer,
   formOrganization,
+  getReseller,
   invitePerson,
   linkLicense,
   linkLicensesByAddress,
@@ -14,6 +17,7 @@ import {
   listLicenses,
   listLicensesOfCustomer,
   listPeople,
+  listResellers,
   listSalesOfCustomer,
   mergeCustomer,
   removeCustomerNote,
@@ -22,6 +26,7 @@ import {
   unlinkLicense,
   unmergeCustomer,
   updateCustomer,
+  updateReseller,
 } from '../client/index.ts'
 import { approved, expect, rehearsed } from '../program.ts'
 import { mint } from './samples.ts'
@@ -95,3 +100,17 @@ const alone = await dissolveOrganization({ path: twinPath })
 expect('it is dissolved', alone.data, ({ customer: one }) => one.organization === undefined)
 await rehearsed((query) => eraseCustomer({ path, query }))
 await approved((headers) => eraseCustomer({ path, headers }))
+
+const reselling = { name: 'Northwind', quotas: [] }
+await rehearsed((query) => createReseller({ query, body: reselling }))
+const opened = await createReseller({ body: reselling })
+const { reseller } = expect('a reseller is created', opened.data, () => true)
+const ofReseller = { id: reseller.id }
+await rehearsed((query) => updateReseller({ path: ofReseller, query, body: { name: 'Sunrise' } }))
+await updateReseller({ path: ofReseller, body: { name: 'Sunrise' } })
+const renamed = await getReseller({ path: ofReseller })
+expect('it has another name', renamed.data, (answer) => answer.reseller.name === 'Sunrise')
+const resellers = await listResellers({ query: { order: 'oldest' } })
+expect('it is listed', resellers.data, ({ items }) => items.length === 1)
+await rehearsed((query) => closeReseller({ path: ofReseller, query }))
+await approved((headers) => closeReseller({ path: ofReseller, headers }))
