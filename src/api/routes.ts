@@ -24,6 +24,7 @@ import { licenseRoutes } from './management/licenses/licenses.ts'
 import { receiptRoute } from './management/licenses/receipt.ts'
 import { relayRoutes } from './management/licenses/relays.ts'
 import { licenseSearchRoute } from './management/licenses/search.ts'
+import { licenseSharingRoutes } from './management/licenses/sharing.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
 import { mailRoutes } from './management/mail.ts'
@@ -84,6 +85,7 @@ export function managementRoutes(
   meterManagementRoutes(routes, ports, cursors)
   relayRoutes(routes, ports)
   licenseEditRoutes(routes, ports)
+  licenseSharingRoutes(routes, ports)
   licenseHistoryRoutes(routes, ports, cursors)
   licenseImportRoutes(routes, ports)
   licenseUndoRoutes(routes, ports)

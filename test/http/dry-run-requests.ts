@@ -222,6 +222,8 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'POST /v1/licenses/{id}/send-key': [`/v1/licenses/${ids.kept}/send-key`],
   'POST /v1/licenses/{id}/suspend': [`/v1/licenses/${ids.license}/suspend`],
   'POST /v1/licenses/{id}/resume': [`/v1/licenses/${ids.suspended}/resume`],
+  'POST /v1/licenses/{id}/allow-sharing': [`/v1/licenses/${ids.license}/allow-sharing`, { allowed: true }],
+  'POST /v1/licenses/published-keys': ['/v1/licenses/published-keys', { found: ['ACME-UNKNOWN-1'] }],
   'POST /v1/licenses/{id}/reinstate': [`/v1/licenses/${ids.revoked}/reinstate`],
   ...ofMeter('licenses', ids.metered, ids.credit),
   ...ofMeter('customers', ids.sharer, ids.sharedCredit),

@@ -27,6 +27,14 @@ import { evolveRelays, isOfRelay, type Relays } from './relay-seats.ts'
 import { decideOnRelay, type RelayCommand } from './relays.ts'
 import { type FilesOfYear, withFile } from './seat-files.ts'
 import { evolveSeats, type Seats, vacated } from './seats.ts'
+import {
+  decideOnSharing,
+  evolveSharing,
+  isOfSharing,
+  type Sharing,
+  type SharingCommand,
+  sharingAfterRemint,
+} from './sharing.ts'
 import type { Standing } from './status.ts'
 import { type Term, termIn } from './term.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
@@ -44,6 +52,7 @@ export type IssuedLicense = Omit<
   Relays &
   Borrowed &
   Exhausted &
+  Sharing &
   Standing & {
     status: 'issued'
     /** The end that has already been recorded by `LicenseExpired` or `LicenseFellBack`; see `endOf`. */
@@ -91,6 +100,7 @@ export type LicenseCommand =
   | UndoCommand
   | EditCommand
   | CustomerCommand
+  | SharingCommand
   | SuspendCommand
 
 export const absentLicense: License = { status: 'absent' }
@@ -167,6 +177,9 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'SuspendLicense':
     case 'ResumeLicense':
       return suspended(license, command)
+    case 'NoticeSharing':
+    case 'AllowSharing':
+      return decideOnSharing(license, command)
     case 'UndoRevocation':
     case 'TakeBackImport':
       return undone(license, command)
@@ -220,6 +233,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   }
   if (license.status === 'absent') return license
   if (isOfUsage(event)) return license
+  if (isOfSharing(event)) return { ...license, sharing: evolveSharing(license.sharing, event) }
   if (isOfRelay(event)) return { ...license, relays: evolveRelays(license.relays, event) }
   switch (event.type) {
     case 'DeviceActivated':
@@ -239,7 +253,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, freedByCustomerAt: withFree(license.freedByCustomerAt, event.data.at) }
     case 'LicenseReminted': {
       const { keyHash, displayKey, keepDevices, at } = event.data
-      const reminted = { ...license, keyHash, displayKey }
+      const reminted = { ...license, keyHash, displayKey, sharing: sharingAfterRemint(license.sharing) }
       return keepDevices ? reminted : vacated(reminted, at)
     }
     case 'LicenseRevoked': {
@@ -327,6 +341,7 @@ function issuedWith({
     filesByDay: null,
     borrowed: null,
     exhaustedAt: null,
+    sharing: null,
     floating: floating ?? null,
     lastFence: 0,
     relays: [],
