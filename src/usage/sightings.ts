@@ -7,7 +7,7 @@ import type { Countries } from './countries.ts'
 import { hashOfNetwork, listOf, networkOf } from './networks.ts'
 
 /** The product, license and device of a call. The device is empty for a validate that names none. */
-export type Seen = { tenantId: string; productId: string; licenseId: string; deviceId: string }
+type Seen = { tenantId: string; productId: string; licenseId: string; deviceId: string }
 
 /**
  * From where the seats of licenses are used, for products with rules about that. A call adds to a list in memory, and nothing where no product
