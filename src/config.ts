@@ -82,6 +82,7 @@ const Environment = z.object({
   /** Per hour, unlike the others. */
   KEYLEDGER_LIMIT_CLIENT_NEW_INSTANCES: rate.default({ perMinute: 1000, burst: 1000 }),
   KEYLEDGER_TRUST_PROXY: networks.optional(),
+  KEYLEDGER_COUNTRY_DATABASE: z.string().min(1).optional(),
   KEYLEDGER_NOTARY_KEEP: z.string().min(1).optional(),
   KEYLEDGER_NOTARY_ORIGIN: logOrigin.optional(),
   KEYLEDGER_NOTARY_WITNESSES: witnesses.optional(),
@@ -169,6 +170,8 @@ export type Config = {
   notaryWitnesses: readonly { url: string; key: VerifierKey }[]
   /** Proxies that are trusted to report a caller's address; undefined: none, the socket's address is used. */
   trustProxy: string[] | undefined
+  /** A file that says in which country an address is; undefined: countries are not known. */
+  countryDatabase: string | undefined
   connections: ConnectionBounds
   /** The token for reading the metrics; undefined: the metrics cannot be read. */
   metricsToken: string | undefined
@@ -238,10 +241,11 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
       },
     },
     limits: limitsIn(data),
-    notaryKeep: data.KEYLEDGER_NOTARY_KEEP === undefined ? undefined : resolve(data.KEYLEDGER_NOTARY_KEEP),
+    notaryKeep: pathIn(data.KEYLEDGER_NOTARY_KEEP),
     notaryOrigin: data.KEYLEDGER_NOTARY_ORIGIN,
     notaryWitnesses: data.KEYLEDGER_NOTARY_WITNESSES ?? [],
     trustProxy: data.KEYLEDGER_TRUST_PROXY,
+    countryDatabase: pathIn(data.KEYLEDGER_COUNTRY_DATABASE),
     connections: connectionsIn(data),
     metricsToken: data.KEYLEDGER_METRICS_TOKEN,
     auditAt: data.KEYLEDGER_AUDIT_VERIFY_AT,
@@ -250,6 +254,8 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     tracing: tracing.data,
   }
 }
+
+const pathIn = (path: string | undefined): string | undefined => path && resolve(path)
 
 /** Describes each invalid variable in a line: its value, as far as it may be shown, and what is allowed. */
 function invalidValues(given: Record<string, string | undefined>, error: z.ZodError): string[] {

@@ -23,6 +23,7 @@ import type { Installs } from './usage/installs.ts'
 import type { LimitHits } from './usage/limit-hits.ts'
 import type { MachineReports } from './usage/machine-reports.ts'
 import type { Refusals } from './usage/refusals.ts'
+import type { Sightings } from './usage/sightings.ts'
 import type { TokenUse } from './usage/token-use.ts'
 import type { DeviceHashing } from './vault/device-hashing.ts'
 import type { KeptKeys } from './vault/kept-keys.ts'
@@ -68,6 +69,7 @@ export type AllPorts = Lookups & {
   tokenUse: TokenUse
   telemetry: DeviceTelemetry
   installs: Installs
+  sightings: Sightings
   seatEnds: SeatEnds
   limitHits: LimitHits
   refusals: Refusals

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { LicenseStatus } from '../../src/domain/licenses/status.ts'
-import { type LicenseFilter, partsMatching, recordedStatus, Values } from './filter.ts'
+import { isShared, type LicenseFilter, partsMatching, recordedStatus, Values } from './filter.ts'
 import { type EntryRow, entryFrom, entryOf, type LicenseEntry } from './queries.ts'
 
 /** How many there are: counted up to a bound, and beyond it estimated from a sample. */
@@ -173,4 +173,14 @@ async function sampledPercent(db: Pool): Promise<number> {
     `select pg_relation_size('licenses') / current_setting('block_size')::int as pages`,
   )
   return Math.min(100, (100 * sampledPages) / Math.max(1, Number(rows[0]?.pages ?? 0n)))
+}
+
+/** The licenses of a tenant with an open notice of sharing. */
+export async function countShared(db: Pool, tenantId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count-shared-licenses',
+    text: `select count(*)::int as count from licenses where tenant_id = $1 and ${isShared}`,
+    values: [tenantId],
+  })
+  return rows[0]?.count ?? 0
 }

@@ -21,6 +21,8 @@ export type LicenseFilter = {
   expiresBefore?: string | undefined
   source?: IssuedLicense['source'] | undefined
   test?: boolean | undefined
+  /** Whether a notice of sharing is open. */
+  shared?: boolean | undefined
   /** All of these pairs. */
   metadata?: Readonly<Record<string, string>> | undefined
 }
@@ -34,6 +36,9 @@ export const recordedStatus = `
     else 'active'
   end`
 
+/** A notice of sharing is open: no one has allowed such use, or reminted the license. */
+export const isShared = `sharing->>'openSince' is not null`
+
 /** An end for which no event is recorded yet. A renewal sets a new one; a revoked license has none. */
 export const isUnrecorded = 'revoked_at is null and ends_at is not null and ended_at is distinct from ends_at'
 
@@ -44,6 +49,7 @@ export const isUnrecorded = 'revoked_at is null and ends_at is not null and ende
 export const filterIndexes = {
   licenses_by_age: '(tenant_id, created_at desc, license_id desc, expires_at)',
   licenses_by_source: '(tenant_id, source, created_at desc, license_id desc)',
+  licenses_shared: `(tenant_id, created_at desc, license_id desc) where ${isShared}`,
   licenses_for_tests: '(tenant_id, created_at desc, license_id desc) where test',
   licenses_by_status: `(tenant_id, (${recordedStatus}), created_at desc, license_id desc)`,
   // For counts: of a product by status, and of a key type.
@@ -120,6 +126,7 @@ export function partsMatching(
   narrow(filter.source, (source) => `l.source = ${source}`)
   // A parameter would hide that the index of test licenses applies.
   if (filter.test !== undefined) all.push(filter.test ? 'l.test' : 'not l.test')
+  if (filter.shared !== undefined) all.push(`${filter.shared ? '' : 'not '}(l.${isShared})`)
   const [first, ...others] = Object.entries(metadata).map(([key, value]) => values.add(pairOf(key, value)))
   for (const pair of others) {
     all.push(`exists (select from license_metadata o where o.license_id = l.license_id and o.pair = ${pair})`)

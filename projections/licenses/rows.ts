@@ -80,6 +80,8 @@ export const licenses = defineTable<LicenseFields>(
     borrowed: 'json',
     // When it was last recorded that none was left.
     exhaustedAt: 'timestamptz',
+    // What was noticed of its sharing.
+    sharing: 'json',
     // How many license files it got, by the day, as far as they count toward what its key type allows.
     filesByDay: 'json',
     // When the last of them ends, and of those for a key that was replaced.

@@ -22,6 +22,7 @@ const documents = defineDocuments(evolvedBy(products), {
     componentsAtLeast: ['int', (product) => product.settings.deviceMatch?.atLeast ?? null],
     showSeatHolders: ['boolean not null', (product) => product.settings.showSeatHolders ?? false],
     leaseHolder: ['boolean not null', (product) => product.settings.leaseHolder ?? false],
+    keySharing: ['json', (product) => product.settings.keySharing ?? null],
     expiringDays: ['int[]', (product) => product.settings.expiringNotice?.days ?? null],
     keyRecovery: ['boolean not null', (product) => product.settings.keyRecovery],
     // Keys that were kept in an earlier period are left over.
@@ -30,6 +31,7 @@ const documents = defineDocuments(evolvedBy(products), {
   constraints: ['unique (tenant_id, product_id)'],
   indexes: {
     products_by_age: '(tenant_id, created_at desc, product_id desc)',
+    products_with_sharing_rules: '(tenant_id, product_id) where key_sharing is not null',
     products_with_notices: '(tenant_id, product_id) where expiring_days is not null',
   },
 })

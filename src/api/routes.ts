@@ -25,6 +25,7 @@ import { personSeatRoutes } from './management/licenses/people.ts'
 import { receiptRoute } from './management/licenses/receipt.ts'
 import { relayRoutes } from './management/licenses/relays.ts'
 import { licenseSearchRoute } from './management/licenses/search.ts'
+import { licenseSharingRoutes } from './management/licenses/sharing.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
 import { mailRoutes } from './management/mail.ts'
@@ -87,6 +88,7 @@ export function managementRoutes(
   relayRoutes(routes, ports)
   personSeatRoutes(routes, ports, cursors)
   licenseEditRoutes(routes, ports)
+  licenseSharingRoutes(routes, ports)
   licenseHistoryRoutes(routes, ports, cursors)
   licenseImportRoutes(routes, ports)
   licenseUndoRoutes(routes, ports)

@@ -25,6 +25,7 @@ import { runReplays } from '../reactions/replays.ts'
 import { returnLicensesNotMinted } from '../reactions/resellers.ts'
 import { resumeSales } from '../reactions/sales.ts'
 import { recordSeatEnds } from '../reactions/seats.ts'
+import { forgetPlaces, noticeSharedPlaces, noticeSharedSeats } from '../reactions/sharing.ts'
 import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
 import { createTestPurchaseRunner, resumeTestPurchases } from '../reactions/test-purchases.ts'
 import { sendUseReports } from '../reactions/use-reports.ts'
@@ -69,6 +70,9 @@ export function startProcesses(
     telling,
     closeMeterPeriods(ports, logged('meter.period_not_closed', 'meter')),
     recordSeatEnds(ports, { onFailure: logged('license.seat_end_not_recorded', 'license') }),
+    noticeSharedPlaces(ports, { onFailure: logged('license.sharing_not_noticed', 'license') }),
+    noticeSharedSeats(ports, { onFailure: logged('license.sharing_not_noticed', 'license') }),
+    forgetPlaces(ports),
     sendUseReports(ports, logged('meter.not_reported', 'meter')),
     resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
     mailInvitations(ports, { baseUrl, onFailure: logged('organization.invitation_not_mailed', 'person') }),

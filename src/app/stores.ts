@@ -17,7 +17,7 @@ import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
 import { createPlanCapacity } from '../commands/cross-stream/plan-capacity.ts'
 import { createCounting } from '../commands/meters/counting.ts'
 import { sealSourceWith } from '../commands/origin.ts'
-import type { Config } from '../config.ts'
+import { type Config, ConfigError } from '../config.ts'
 import { createDeriveId, newId } from '../credentials/id.ts'
 import { type AppendGate, createAppendGate } from '../freeze/append-gate.ts'
 import { freezable } from '../freeze/freeze.ts'
@@ -36,11 +36,13 @@ import { createSignSettings } from '../signing/settings.ts'
 import { createSigner } from '../signing/signer.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { createUsageCounter } from '../usage/counter.ts'
+import { noCountries, openCountries } from '../usage/countries.ts'
 import { createDeviceTelemetry } from '../usage/device-telemetry.ts'
 import { createInstalls } from '../usage/installs.ts'
 import { createLimitHits } from '../usage/limit-hits.ts'
 import { createMachineReports } from '../usage/machine-reports.ts'
 import { createRefusals } from '../usage/refusals.ts'
+import { createSightings, type Sightings } from '../usage/sightings.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { createDeviceHashing } from '../vault/device-hashing.ts'
 import { createKeptKeys } from '../vault/kept-keys.ts'
@@ -48,7 +50,7 @@ import { createKeyHashing, keyHashSecret } from '../vault/key-hashing.ts'
 import { createMachines } from '../vault/machines.ts'
 import { checkMasterKey, type MasterKey } from '../vault/master-key.ts'
 import { createPersonalKeys } from '../vault/personal-keys.ts'
-import { createSecrets } from '../vault/secrets.ts'
+import { createSecrets, type Secrets } from '../vault/secrets.ts'
 import { createSubjects, type Subjects } from '../vault/subjects.ts'
 import { createTenantKeys } from '../vault/tenant-keys.ts'
 import { createTargetCheck, resolveByDns, resolveBySystem } from '../webhooks/targets.ts'
@@ -192,6 +194,7 @@ export async function connectStores(
     undo.push(() => appendGate.stop())
     const withMasterKey = createKeyed(db, masterKey, now)
     undo.push(() => withMasterKey.signer.close())
+    const sightings = createOwnSightings(config, db, withMasterKey.secrets, log, undo)
     const mailing = createMailing(config.mail, config.dataDirectory)
     undo.push(() => mailing.mailer.close())
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
@@ -207,6 +210,7 @@ export async function connectStores(
       ...withMasterKey,
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       ...counters,
+      sightings,
       receipts: createReceipts({ db, log: rawLog, ledger }),
       attempts: createAttempts(db, now),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
@@ -300,6 +304,28 @@ function createCounters(db: Pool, now: () => Date, log: Logger) {
     installs: createInstalls(db, now, onFailure),
     limitHits: createLimitHits(db, now, onFailure),
     refusals: createRefusals(db, now, onFailure),
+  }
+}
+
+/** @throws ConfigError if the database of countries cannot be read */
+function createOwnSightings(config: Config, db: Pool, secrets: Secrets, log: Logger, undo: Undo): Sightings {
+  const sightings = createSightings(db, {
+    now: () => new Date(),
+    keys: createTenantKeys(secrets, 'networks', randomBytes),
+    countries: config.countryDatabase === undefined ? noCountries : readCountries(config.countryDatabase),
+    onFailure: (err) => log.warn({ err }, 'usage.flush_failed'),
+  })
+  undo.push(() => sightings.stop())
+  return sightings
+}
+
+function readCountries(path: string) {
+  try {
+    return openCountries(path)
+  } catch (error) {
+    throw new ConfigError(
+      `KEYLEDGER_COUNTRY_DATABASE: ${error instanceof Error ? error.message : String(error)}`,
+    )
   }
 }
 

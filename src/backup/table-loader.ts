@@ -71,6 +71,7 @@ export const excludedTables: Readonly<Record<string, string>> = {
   'usage.seat_ends': 'each seat that is taken gets a new end, since its device could not call meanwhile',
   'usage.seat_waits': 'who waits for a seat asks again',
   'usage.seats_kept': 'belongs to running processes',
+  'usage.sightings': 'is kept for 30 days and no longer, in a backup either',
   'usage.rebuilds': 'tells of the read models of the other database',
 }
 

@@ -91,6 +91,11 @@ export const operations = {
         kind: 'flag',
         help: 'Whether the holder of a license gets an email at the thresholds of its meters. Absent means not',
       },
+      keySharing: {
+        kind: 'json',
+        help: 'When a license looks shared, in place of what was set; null counts nothing',
+        nullable: true,
+      },
       customerSeatFrees: {
         kind: 'number',
         help: 'How many seats a customer may free in the portal within 30 days; absent means 3',
@@ -177,6 +182,11 @@ export const operations = {
       usageNotice: {
         kind: 'flag',
         help: 'Whether the holder of a license gets an email at the thresholds of its meters. Absent means not',
+      },
+      keySharing: {
+        kind: 'json',
+        help: 'When a license looks shared, in place of what was set; null counts nothing',
+        nullable: true,
       },
       customerSeatFrees: {
         kind: 'number',
@@ -640,6 +650,11 @@ export const operations = {
         help: '`true`: only test licenses, which were not paid for; `false`: only the others',
         choices: ['true', 'false'],
       },
+      shared: {
+        kind: 'text',
+        help: '`true`: only licenses that look shared, with an open notice; `false`: only the others',
+        choices: ['true', 'false'],
+      },
       metadata: { kind: 'pairs', help: 'Only licenses with these pairs: `metadata[order]=4711`' },
     },
     paged: true,
@@ -992,6 +1007,33 @@ export const operations = {
     path: '/v1/licenses/{id}/resume',
     summary: 'Resume a suspended license; one that is not suspended is left unchanged',
     body: { reason: { kind: 'text', help: "Shown in the license's history" } },
+    dryRun: true,
+  },
+  allowSharing: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/allow-sharing',
+    summary: 'Allow a license that looks shared to be used as it is',
+    body: {
+      allowed: {
+        kind: 'flag',
+        help: 'Whether it may be used as it is; `false` has the rules of its product notice it again',
+        required: true,
+      },
+      reason: { kind: 'text', help: "Shown in the license's history" },
+    },
+    dryRun: true,
+  },
+  reportPublishedKeys: {
+    method: 'POST',
+    path: '/v1/licenses/published-keys',
+    summary: 'Notice the licenses whose keys were found published',
+    body: {
+      found: {
+        kind: 'list',
+        help: 'The license keys that were found published, or the SHA-256 of each in hex, as its lease has it',
+        required: true,
+      },
+    },
     dryRun: true,
   },
   getLicenseHistory: {
@@ -1543,7 +1585,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted, usage.threshold, usage.period_closed at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted, license.shared, usage.threshold, usage.period_closed at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -1563,7 +1605,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted, usage.threshold, usage.period_closed when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended, license.expiring, license.renewal_failed, license.relay_forked, license.seats_exhausted, license.shared, usage.threshold, usage.period_closed when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -1643,6 +1685,7 @@ export const operations = {
           'license.renewal_failed',
           'license.relay_forked',
           'license.seats_exhausted',
+          'license.shared',
           'usage.threshold',
           'usage.period_closed',
         ],
@@ -1686,6 +1729,7 @@ export const operations = {
           'license.renewal_failed',
           'license.relay_forked',
           'license.seats_exhausted',
+          'license.shared',
           'usage.threshold',
           'usage.period_closed',
         ],

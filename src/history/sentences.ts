@@ -4,6 +4,7 @@ import { changedMarks } from '../domain/licenses/marks.ts'
 import { isOfUsage, sharerOf, type UsageEvent } from '../domain/licenses/metered.ts'
 import { isOfPerson, type NamedEvent } from '../domain/licenses/named-events.ts'
 import { isOfRelay, type RelayEvent } from '../domain/licenses/relay-seats.ts'
+import { findingWords, isOfSharing, type SharingEvent } from '../domain/licenses/sharing.ts'
 import type { Duration } from '../domain/products/key-type.ts'
 import { durationWords, money } from './changes.ts'
 
@@ -15,6 +16,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
   if (isOfRelay(event)) return relayWords(event)
   if (isOfPerson(event)) return personSeatWords(event)
   if (isOfUsage(event)) return usageWords(event)
+  if (isOfSharing(event)) return sharingWords(event)
   switch (event.type) {
     case 'LicenseMinted':
       return issuedWords[event.data.source]
@@ -29,9 +31,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseRevoked':
       return withReason('Revoked', event.data)
     case 'CustomerLinked':
-      return linkWords(event.data)
     case 'CustomerUnlinked':
-      return `Unlinked from the customer ${event.data.customerId}`
+      return linkWords(event)
     case 'LicenseRenewed':
       return `Renewed until ${momentWords(event.data.expiresAt)}`
     case 'LicenseStarted':
@@ -137,6 +138,11 @@ function adjustedWords(data: Extract<UsageEvent, { type: 'UsageAdjusted' }>['dat
   }
 }
 
+const sharingWords = (event: SharingEvent): string =>
+  event.type === 'LicenseSharingNoticed'
+    ? `Looks shared: ${findingWords(event.data)}`
+    : withReason(event.data.allowed ? 'Use allowed as it is' : 'Use watched again', event.data)
+
 const seatWords = (seats: number): string => (seats === 1 ? '1 seat' : `${seats} seats`)
 
 const namedWords = ({ name }: { name: object | null }, device: string): string =>
@@ -223,12 +229,9 @@ export const quoted = (name: string): string => `“${name}”`
 /** `2026-11-21 09:30:00 UTC` */
 export const momentWords = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`
 
-function linkWords({
-  customerId,
-  byAddress,
-  mergedFrom,
-  unmerged,
-}: Extract<LicenseEvent, { type: 'CustomerLinked' }>['data']): string {
+function linkWords(event: Extract<LicenseEvent, { type: 'CustomerLinked' | 'CustomerUnlinked' }>): string {
+  if (event.type === 'CustomerUnlinked') return `Unlinked from the customer ${event.data.customerId}`
+  const { customerId, byAddress, mergedFrom, unmerged } = event.data
   if (mergedFrom !== undefined)
     return `Moved to the customer ${customerId}, into whom ${mergedFrom} was merged`
   if (unmerged) return `Moved back to the customer ${customerId}, whose merge was undone`

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SharingRule } from '../domain/licenses/sharing-events.ts'
 import { WebhookEventName } from '../domain/webhooks/events.ts'
 
 /** The version of the payloads' shape, which receivers see in `version`. */
@@ -35,6 +36,8 @@ export const whenSent: Record<WebhookEventName, string> = {
     'A relay of a license turned out to have been copied, and is not renewed any more: once for each relay',
   'license.seats_exhausted':
     'A device found all floating seats of a license taken: at most once an hour for each license',
+  'license.shared':
+    'A license looks shared, by a rule of its product or because its key was found published: at most once a day for each rule',
   'usage.threshold':
     'So many percent of what a license has of a meter are used: once for each threshold of the key type and period, and again only after ' +
     'a credit or a correction',
@@ -190,6 +193,16 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
       example: 12,
     }),
     waiting: z.int().positive().meta({ description: 'How many takers waited for one', example: 3 }),
+  },
+  'license.shared': {
+    rule: SharingRule.meta({ description: 'By what it looks shared', example: 'networks' }),
+    count: z.int().positive().meta({ description: 'What was counted', example: 5 }),
+    limit: z.int().positive().nullable().meta({
+      description: 'What the rule allows; null for a published key',
+      example: 3,
+    }),
+    day: z.iso.date().meta({ description: 'The day that it was counted for, in UTC', example: '2026-11-24' }),
+    suspended: z.boolean().meta({ description: 'Whether this suspended the license', example: false }),
   },
   'usage.threshold': {
     ...meter,

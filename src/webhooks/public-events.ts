@@ -119,6 +119,10 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
       return usageIn(event)
     case 'SeatsExhausted':
       return { seats: event.data.seats, waiting: event.data.waiting }
+    case 'LicenseSharingNoticed': {
+      const { rule, count, limit, day, action } = event.data
+      return { rule, count, limit, day, suspended: action === 'suspend' }
+    }
     case 'LicenseRenewed':
       return { expires_at: unixSeconds(event.data.expiresAt) }
     default:

@@ -32,6 +32,8 @@ export function samplePayload(
   }
 }
 
+const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10)
+
 function particulars(event: WebhookEventName, created: number): Partial<Payload> {
   switch (event) {
     case 'license.created':
@@ -51,6 +53,8 @@ function particulars(event: WebhookEventName, created: number): Partial<Payload>
       return { relay_id: 'rel_test', relay_name: 'Render farm' }
     case 'license.seats_exhausted':
       return { seats: 10, waiting: 2 }
+    case 'license.shared':
+      return { rule: 'networks', count: 5, limit: 3, day: dayOf(created), suspended: false }
     case 'usage.threshold': {
       const period = { period_starts_at: created - 20 * 86_400, resets_at: created + 10 * 86_400 }
       return { ...meter, ...period, percent: 80, used: '8000', remaining: '2000', overage: '0' }

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { beginning, commandLicense } from '../harness/ledger.ts'
 import { importRows, makeCustomer, makeProduct, mint } from '../http/samples.ts'
 import { type Client, clientOf } from './client.ts'
 import { fieldsOf } from './forms.ts'
@@ -16,6 +17,17 @@ let client: Client
 const names = new Map<string, string>()
 let customer: string
 let secondDay: string
+
+const notice = (id: string) =>
+  commandLicense(api.ledger, id, {
+    type: 'NoticeSharing',
+    rule: 'published_key',
+    count: 1,
+    limit: null,
+    day: '2026-03-01',
+    suspend: false,
+    at: beginning,
+  })
 
 beforeAll(async () => {
   api = await openTestApi()
@@ -30,6 +42,7 @@ beforeAll(async () => {
     names.set(id, name)
   }
   await minted('ada', { email: 'ada@example.com', metadata: { plan: 'pro=1' } })
+  await notice([...names.keys()][0] ?? '')
   await minted('linked', { customerId: customer })
   api.ledger.clock.advance(24 * 3_600_000)
   secondDay = api.ledger.clock.now().toISOString().slice(0, 10)
@@ -53,6 +66,8 @@ test.each([
   ['product=editor&status=active', ['ada', 'linked', 'day', 'imported']],
   ['status=revoked', []],
   ['source=import', ['imported']],
+  ['shared=true', ['ada']],
+  ['shared=false&test=false&source=api', ['linked', 'day']],
   ['test=true', []],
   ['test=false&source=api', ['ada', 'linked', 'day']],
   ['metadata=plan=pro=1', ['ada']],

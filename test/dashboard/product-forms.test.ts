@@ -244,6 +244,44 @@ test('when holders are told of the expiry is typed as days, and shown', async ()
   expect(await productOf('noticing')).not.toMatchObject({ settings: { expiringNotice: {} } })
 })
 
+test('the rules about key sharing are typed as limits and networks, shown, and taken away', async () => {
+  await makeProduct(api.ask, tenant.token, 'watched')
+  const edit = '/dashboard/products/watched/edit'
+  const save = async (fields: Record<string, string>) =>
+    client.post(edit, { ...fieldsOf(await client.get(edit)), ...fields })
+  for (const wrong of [
+    { networksPerDay: '0' },
+    { hopsPerWeek: 'many' },
+    { allowedNetworks: '203.0.113.0/40' },
+  ])
+    expect((await save(wrong)).status, JSON.stringify(wrong)).toBe(422)
+  const typed = {
+    networksPerDay: '3',
+    hopsPerWeek: '5',
+    allowedNetworks: '203.0.113.0/24, 2001:db8::/48',
+    suspendShared: 'on',
+  }
+  expect((await save(typed)).status).toBe(303)
+  expect(fieldsOf(await client.get(edit))).toMatchObject(typed)
+  expect(wordsOf(await client.get('/dashboard/products/watched'))).toContain(
+    '3 networks a day, 5 moves a week; beyond that suspended',
+  )
+  expect(await productOf('watched')).toMatchObject({
+    settings: {
+      keySharing: {
+        networksPerDay: 3,
+        hopsPerWeek: 5,
+        action: 'suspend',
+        allow: ['203.0.113.0/24', '2001:db8::/48'],
+      },
+    },
+  })
+  const { suspendShared: _, ...left } = fieldsOf(await client.get(edit))
+  const cleared = { ...left, networksPerDay: '', hopsPerWeek: '', allowedNetworks: '' }
+  expect((await client.post(edit, cleared)).status).toBe(303)
+  expect(await productOf('watched')).not.toHaveProperty('settings.keySharing')
+})
+
 describe('a key type', () => {
   const edit = '/dashboard/products/shop/key-types/pro/edit'
 

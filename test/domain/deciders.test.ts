@@ -40,6 +40,7 @@ import { customerCommands } from './customers/samples.ts'
 import { outcomeOf } from './given.ts'
 import { goldenData, goldenEvents } from './golden.ts'
 import { at, instanceCommands, later, nextEnd, terms } from './licenses/license-samples.ts'
+import { sharingCommands } from './licenses/sharing-samples.ts'
 import { meterCommands } from './meters/meter-samples.ts'
 import { resellerCommands } from './resellers/samples.ts'
 import { scimCommands } from './scim/samples.ts'
@@ -228,8 +229,7 @@ const all: Laws[] = [
     },
     { type: 'EraseHolder', subjectId: 'sub_1', at },
     { type: 'EditLicense', edit: { deviceLimit: 7, metadata: { order: '1' } }, reason: null, at },
-    { type: 'SuspendLicense', reason: 'unpaid', at },
-    { type: 'ResumeLicense', reason: null, at },
+    ...sharingCommands,
     { type: 'FreeSeat', deviceId: 'laptop', most: 1, at },
     { type: 'NameDevice', deviceId: 'laptop', name: { subjectId: 'sub_1', text: 'sealed.1.AAAA' }, at },
     { type: 'ReseatDevice', deviceId: 'laptop', at },

@@ -35,11 +35,13 @@ import { createSeatEnds } from '../../src/seats/seat-ends.ts'
 import { createSignSettings } from '../../src/signing/settings.ts'
 import { createSigner } from '../../src/signing/signer.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
+import { type Countries, noCountries } from '../../src/usage/countries.ts'
 import { createDeviceTelemetry } from '../../src/usage/device-telemetry.ts'
 import { createInstalls } from '../../src/usage/installs.ts'
 import { createLimitHits } from '../../src/usage/limit-hits.ts'
 import { createMachineReports } from '../../src/usage/machine-reports.ts'
 import { createRefusals } from '../../src/usage/refusals.ts'
+import { createSightings } from '../../src/usage/sightings.ts'
 import { createTokenUse } from '../../src/usage/token-use.ts'
 import { createDeviceHashing } from '../../src/vault/device-hashing.ts'
 import { createKeptKeys } from '../../src/vault/kept-keys.ts'
@@ -115,6 +117,7 @@ export async function openTestLedger(
     limits?: LedgerLimits
     providers?: Partial<ProviderSettings>
     mailing?: Mailing
+    countries?: Countries
     /** How long a command waits for the read models; tests in which they fail change it. */
     visible?: { timeLimitMs: number }
     /** Derives the event store's URL, for a proxy in front of it. */
@@ -181,6 +184,15 @@ export async function openTestLedger(
   const subjects = createSubjects(db, masterKey)
   const keyHashing = createKeyHashing(createTenantKeys(secrets, keyHashSecret, randomBytes))
   const machineReports = createMachineReports(() => undefined, 3_600_000)
+  const sightings = createSightings(db, {
+    now: clock.now,
+    keys: createTenantKeys(secrets, 'networks', randomBytes),
+    countries: options.countries ?? noCountries,
+    onFailure: () => undefined,
+    flushEveryMs: 3_600_000,
+    refreshEveryMs: 3_600_000,
+  })
+  undo.push(() => sightings.stop())
   undo.push(() => machineReports.stop())
   const lookups = createLookups(db)
   const ports: AllPorts = {
@@ -188,6 +200,7 @@ export async function openTestLedger(
     execute: createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects)),
     deviceHashing: createDeviceHashing(db, masterKey),
     machineReports,
+    sightings,
     seatEnds: createSeatEnds(db),
     untilVisible,
     db,

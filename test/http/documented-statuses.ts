@@ -43,6 +43,8 @@ export const statuses: Record<string, number[]> = {
   'GET /v1/licenses/{id}/evidence': [200, 400, 401, 403, 404],
   'PATCH /v1/licenses/{id}': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/licenses/{id}/suspend': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/licenses/{id}/allow-sharing': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/licenses/published-keys': [200, 400, 401, 403, 409, 422],
   'POST /v1/licenses/{id}/resume': [200, 400, 401, 403, 404, 409, 422],
   'GET /v1/licenses/{id}/files': [200, 401, 403, 404],
   'POST /v1/licenses/{id}/files': [201, 400, 401, 402, 403, 404, 409, 422],

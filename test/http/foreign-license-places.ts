@@ -226,6 +226,15 @@ export const licensePlaces: readonly Place[] = [
     (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/resume`, body: {} }),
   ],
   [
+    'allowing a license to be shared',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/allow-sharing`,
+      body: { allowed: true },
+    }),
+  ],
+  [
     'removing a device of a license',
     404,
     (which, owned) => ({

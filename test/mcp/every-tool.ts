@@ -49,6 +49,7 @@ export const everyArgument: Record<string, object> = {
   free_seat: { licenseId: 'lic_1', deviceId: 'laptop', reason: 'lost', idempotencyKey: 'once', dryRun: true },
   suspend_license: { licenseId: 'lic_1', reason: 'unpaid', idempotencyKey: 'once', dryRun: true },
   resume_license: { licenseId: 'lic_1', reason: 'paid', idempotencyKey: 'once', dryRun: true },
+  allow_sharing: { licenseId: 'lic_1', allowed: true, reason: 'fine', idempotencyKey: 'once', dryRun: true },
   send_license_key: { licenseId: 'lic_1', reason: 'lost', idempotencyKey: 'once', dryRun: true },
   replace_license_key: {
     licenseId: 'lic_1',

@@ -177,6 +177,18 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
         const edit = { deviceLimit: step.seats, email, metadata }
         return editLicense(ports, { tenantId, licenseId: id, reason: null }, edit, origin)
       }
+      case 'notice sharing':
+        return commandLicense(ledger, id, {
+          type: 'NoticeSharing',
+          rule: 'networks',
+          count: 4,
+          limit: 3,
+          day: at.slice(0, 10),
+          suspend: false,
+          at,
+        })
+      case 'allow sharing':
+        return commandLicense(ledger, id, { type: 'AllowSharing', allowed: true, reason: null, at })
       case 'renew': {
         const expiresAt = new Date(clock.now().getTime() + 30 * day).toISOString()
         return commandLicense(ledger, id, { type: 'RenewLicense', expiresAt, at })

@@ -27,7 +27,17 @@ export type Step =
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'free seat' | 'name device'; license: number; device: number }
   | { do: 'remint'; license: number; keepDevices: boolean }
-  | { do: 'revoke' | 'renew' | 'end period' | 'suspend license' | 'resume license'; license: number }
+  | {
+      do:
+        | 'revoke'
+        | 'renew'
+        | 'end period'
+        | 'suspend license'
+        | 'resume license'
+        | 'notice sharing'
+        | 'allow sharing'
+      license: number
+    }
   | { do: 'edit license'; license: number; seats: number; person: 'ada' | 'bob' | null }
   | { do: 'change product'; trial: number | null }
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
@@ -72,6 +82,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     license,
     device: fc.nat({ max: 3 }),
   }),
+  fc.record({ do: fc.constantFrom('notice sharing' as const, 'allow sharing' as const), license }),
   fc.record({ do: fc.constant('remint' as const), license, keepDevices: fc.boolean() }),
   fc.record({
     do: fc.constantFrom(
@@ -134,6 +145,9 @@ export const everyStep: readonly Step[] = [
   { do: 'activate', license: 0, device: 1 },
   { do: 'activate', license: 1, device: 0 },
   { do: 'name device', license: 1, device: 0 },
+  { do: 'notice sharing', license: 1 },
+  { do: 'notice sharing', license: 0 },
+  { do: 'allow sharing', license: 0 },
   { do: 'free seat', license: 1, device: 0 },
   { do: 'activate', license: 1, device: 0 },
   { do: 'deactivate', license: 0, device: 0 },

@@ -71,6 +71,7 @@ create table products (
   components_at_least int,
   show_seat_holders boolean not null,
   lease_holder boolean not null,
+  key_sharing json,
   expiring_days int[],
   key_recovery boolean not null,
   key_period int not null,
@@ -78,6 +79,7 @@ create table products (
   unique (tenant_id, product_id)
 );
 create index products_by_age on products (tenant_id, created_at desc, product_id desc);
+create index products_with_sharing_rules on products (tenant_id, product_id) where key_sharing is not null;
 create index products_with_notices on products (tenant_id, product_id) where expiring_days is not null;
 
 create table key_types (
@@ -241,6 +243,7 @@ create table licenses (
   relays json not null,
   borrowed json,
   exhausted_at timestamptz,
+  sharing json,
   files_by_day json,
   files_until timestamptz,
   former_key_files_until timestamptz,
@@ -281,6 +284,7 @@ create index licenses_open_ends on licenses (ends_at) where revoked_at is null a
 create index licenses_by_expiry on licenses (tenant_id, product_id, expires_at, noticed_end, noticed_days, end_set_at) where expires_at is not null and revoked_at is null and suspended_at is null;
 create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc, expires_at);
 create index licenses_by_source on licenses (tenant_id, source, created_at desc, license_id desc);
+create index licenses_shared on licenses (tenant_id, created_at desc, license_id desc) where sharing->>'openSince' is not null;
 create index licenses_for_tests on licenses (tenant_id, created_at desc, license_id desc) where test;
 create index licenses_by_status on licenses (tenant_id, (
   case

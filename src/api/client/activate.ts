@@ -113,9 +113,8 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
       const asking = { client, origin, log: request.log }
       await requireLeases(ports, asking)
       const build = buildIn(reported)
-      const { platform } = telemetry
       const instance = {
-        platform,
+        platform: telemetry.platform,
         plan,
         atLeast: client.product.componentsAtLeast,
         builtAt: build.builtAt,
@@ -128,6 +127,7 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
       if (isInTwoPlaces) recordRefused(ports, call, licenseId, 'in_two_places')
       if (installId !== null) ports.installs.convert({ tenantId, productId, instanceId: installId })
       ports.usage.count(tenantId, productId, 'activations')
+      ports.sightings.note({ tenantId, productId, licenseId, deviceId: instanceId }, request)
       if (hasChanged(telemetry, undefined, ports.now())) {
         ports.telemetry.record({ instanceId, licenseId }, telemetry)
       }

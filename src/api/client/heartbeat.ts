@@ -61,6 +61,8 @@ export function heartbeatRoute(app: ZodApp, ports: ClientPorts, authority: Clien
         throw verdict.problem
       }
       const { found, floating } = verdict
+      const { tenantId, productId } = client
+      ports.sightings.note({ tenantId, productId, licenseId: found.licenseId, deviceId: instanceId }, request)
       return {
         kept: true as const,
         ...seatShown(instanceId, floating),

@@ -24,6 +24,7 @@ export type ClientPorts = Ports<
   | 'refusals'
   | 'seatEnds'
   | 'secrets'
+  | 'sightings'
   | 'signSettings'
   | 'signer'
   | 'subjects'

@@ -90,6 +90,10 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
         const details = { reason, ...(refusal && { refusal }), ...(await settings) }
         throw new Problem(status, code, message, {}, details)
       }
+      if (givesSeats(verdict.status)) {
+        const { licenseId } = verdict.found
+        ports.sightings.note({ tenantId, productId, licenseId, deviceId: instanceId }, request)
+      }
       const answered = await answerTo(ports, asking, call, { ...verdict, keyHash }, request.body, now)
       return { ...answered, ...(await settings) }
     },

@@ -11,7 +11,7 @@ import { verdictFor } from './verdict.ts'
 /** A vendor's server keeps the floating seat of a device, by far the most frequent call of a license with such seats. */
 export function heartbeatRoute(
   app: ZodApp,
-  ports: Ports<'findToken' | 'now' | 'refusals' | 'seatEnds' | 'usage'>,
+  ports: Ports<'findToken' | 'now' | 'refusals' | 'seatEnds' | 'sightings' | 'usage'>,
   authority: Authority,
   findLicense: FindLicense,
 ): void {

@@ -55,6 +55,7 @@ export type RuntimePorts = Ports<
   | 'randomBytes'
   | 'refusals'
   | 'seatEnds'
+  | 'sightings'
   | 'usage'
 >
 
@@ -96,6 +97,7 @@ function validateRoute(
     | 'now'
     | 'refusals'
     | 'seatEnds'
+    | 'sightings'
     | 'usage'
   >,
   authority: Authority,
@@ -207,8 +209,11 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const status = (refused && statusOfRefusal(refused.code)) ?? verdict.status
       const activated = isSeating(status)
       const reason = (refused && reasonOfRefusal(refused.code)) ?? verdict.reason ?? status
-      if (activated) ports.usage.count(caller.tenantId, product_id, 'activations')
-      else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
+      if (activated) {
+        ports.usage.count(caller.tenantId, product_id, 'activations')
+        if (found?.result.kind === 'license')
+          ports.sightings.note({ ...found.question, licenseId: found.result.licenseId }, request)
+      } else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
       const granting = activated ? verdict : { ...verdict, ...grantsNothing }
       const told = withoutTerms(granting, status)
       const answered = { activated, ...shown(told), status, device_id, ...seatShown(device_id, floating) }

@@ -34,7 +34,7 @@ type OfSeat = { verdict: Verdict; floating: FloatingSeat | undefined }
  * @throws Problem 401, 429, 403
  */
 export async function verdictFor(
-  ports: Ports<'findToken' | 'now' | 'refusals' | 'seatEnds' | 'usage'>,
+  ports: Ports<'findToken' | 'now' | 'refusals' | 'seatEnds' | 'sightings' | 'usage'>,
   { authority, findLicense, reply }: Asking,
   call: 'validate' | 'heartbeat',
   input: Input & AppIn & { fence?: number | undefined },
@@ -58,6 +58,8 @@ export async function verdictFor(
   if (call === 'validate') ports.usage.count(tenantId, productId, isGood ? 'validations' : 'rejected')
   if (!isGood) recordRefusal(ports, tenantId, call, input, result, verdict.reason ?? status)
   const licenseId = result.kind === 'license' ? result.licenseId : undefined
+  if (isGood && licenseId !== undefined)
+    ports.sightings.note({ tenantId, productId, licenseId, deviceId: device_id ?? '' }, reply.request)
   return { tenantId, licenseId, verdict, floating }
 }
 

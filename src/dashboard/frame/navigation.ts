@@ -1,4 +1,5 @@
 import { countDeliveries, type DeliveryCounts } from '../../../projections/deliveries/counts.ts'
+import { countShared } from '../../../projections/licenses/count.ts'
 import { listParkedOfTenant, type TenantParkedStream } from '../../../projections/runner/parked.ts'
 import { countSalesNeedingHolder } from '../../../projections/sales/holders.ts'
 import { countParkedSales } from '../../../projections/sales/queries.ts'
@@ -137,6 +138,8 @@ export type Attention = {
   /** Refunds and disputes that belong to no known sale. */
   unmatchedPayments: number
   parkedStreams: readonly TenantParkedStream[]
+  /** Licenses with an open notice of sharing. */
+  sharedLicenses: number
 }
 
 /** Counts what needs attention in a tenant now. */
@@ -144,12 +147,14 @@ export async function readAttention(ports: Ports<'db' | 'now'>, tenantId: string
   const now = ports.now()
   const ago = (ms: number) => new Date(now.getTime() - ms).toISOString()
   const since = ago(abandonedWithinMs)
-  const [deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams] = await Promise.all([
-    countDeliveries(ports.db, tenantId, { now: now.toISOString(), since }),
-    countParkedSales(ports.db, tenantId),
-    countSalesNeedingHolder(ports.db, tenantId),
-    countUnmatched(ports.db, tenantId, { from: ago(unmatchedWithinMs), until: ago(unmatchedAfterMs) }),
-    listParkedOfTenant(ports.db, tenantId),
-  ])
-  return { deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams }
+  const [deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams, sharedLicenses] =
+    await Promise.all([
+      countDeliveries(ports.db, tenantId, { now: now.toISOString(), since }),
+      countParkedSales(ports.db, tenantId),
+      countSalesNeedingHolder(ports.db, tenantId),
+      countUnmatched(ports.db, tenantId, { from: ago(unmatchedWithinMs), until: ago(unmatchedAfterMs) }),
+      listParkedOfTenant(ports.db, tenantId),
+      countShared(ports.db, tenantId),
+    ])
+  return { deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams, sharedLicenses }
 }

@@ -19,6 +19,8 @@ type PendingWork = {
   /** Sales with a license that has no holder. */
   salesNeedingHolder: number
   unmatchedPayments: number
+  /** Licenses with an open notice of sharing. */
+  sharedLicenses: number
   /** Parked streams of this tenant. */
   parkedStreams: number
   /** Events that the read models have not applied yet. */
@@ -86,8 +88,15 @@ export function validationsPlot(series: UsageSeries['series'], by: 'day' | 'hour
 }
 
 function pendingWorkView(view: View, pendingWork: PendingWork): Html {
-  const { deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams, behind } =
-    pendingWork
+  const {
+    deliveries,
+    parkedSales,
+    salesNeedingHolder,
+    unmatchedPayments,
+    sharedLicenses,
+    parkedStreams,
+    behind,
+  } = pendingWork
   const rows: Content[] = [
     deliveries.failing > 0 &&
       wait(
@@ -126,6 +135,7 @@ function pendingWorkView(view: View, pendingWork: PendingWork): Html {
         `${counted(unmatchedPayments, 'refund or dispute', 'refunds and disputes')} without a sale`,
         'The provider named a purchase that was never reported. Revoke its license if there is one.',
       ),
+    sharedWait(sharedLicenses),
     parkedStreams > 0 &&
       wait(
         'bad',
@@ -147,6 +157,15 @@ function pendingWorkView(view: View, pendingWork: PendingWork): Html {
     ${rows}
   </ul>`
 }
+
+const sharedWait = (count: number): Content =>
+  count > 0 &&
+  wait(
+    'warn',
+    '/dashboard/licenses?shared=true',
+    `${counted(count, 'license looks', 'licenses look')} shared`,
+    'Used from more places, or moved more often, than the product allows, or found published.',
+  )
 
 const wait = (
   tone: 'warn' | 'bad',

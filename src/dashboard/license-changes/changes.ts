@@ -15,6 +15,7 @@ import { changeInput, type LicenseChange, licenseChange, withReason } from './ch
 import { editChange } from './edit.ts'
 import { fileBack, newFile } from './files.ts'
 import { certify, relayBack } from './relays.ts'
+import { allowUse, watchUse } from './sharing.ts'
 
 /** A form with nothing but the reason. */
 const reasonOnly = { schema: withReason({}), values: () => ({}), fields: () => null }
@@ -196,6 +197,8 @@ const freeSeat = licenseChange({
 /** In the order of the license's page. */
 export const licenseChanges: readonly LicenseChange[] = [
   resume,
+  allowUse,
+  watchUse,
   suspend,
   extend,
   editChange,

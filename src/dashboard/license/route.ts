@@ -28,6 +28,7 @@ import type { Ports } from '../../ports.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { listRefusals } from '../../usage/read-refusals.ts'
 import { maxOfLicense } from '../../usage/refusals-sql.ts'
+import { readPlaces } from '../../usage/sharing.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
 import { changesFor } from '../license-changes/route.ts'
@@ -187,7 +188,8 @@ async function shownNow(ports: Ports<'db' | 'now' | 'subjects'>, entry: LicenseE
   const { licenseId } = entry.license
   const telemetry = await readTelemetry(ports.db, licenseId)
   const seats = await listDevices(ports.db, licenseId)
-  return shownOf(ports, entry, momentOf(ports), seats, telemetry)
+  const places = await readPlaces(ports.db, licenseId)
+  return { ...(await shownOf(ports, entry, momentOf(ports), seats, telemetry)), places }
 }
 
 /** Telemetry has no history, so past states do not show it. */

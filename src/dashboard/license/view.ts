@@ -8,6 +8,7 @@ import { failureWarnings } from '../../history/sale-warnings.ts'
 import { undatedEnd } from '../../history/sentences.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Refusal } from '../../usage/read-refusals.ts'
+import type { PlacesOfDay } from '../../usage/sharing.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
 import { deliveryBadge, deliveryWords, mailWords } from '../deliveries/view.ts'
 import { deviceBadge } from '../devices/view.ts'
@@ -25,6 +26,7 @@ import { seatUsePart } from '../seat-use/view.ts'
 import { momentSlider } from './moment-slider.ts'
 import { relaysPart, type ShownRelay } from './relays.ts'
 import { seatsPicture } from './seats.ts'
+import { placesPart } from './sharing.ts'
 import { arrow, changed, type Timeline, timeline } from './timeline.ts'
 import { verdictView } from './verdict.ts'
 
@@ -47,10 +49,14 @@ export type OneLicense = {
   license: ShownLicense & {
     revokedAt?: string | undefined
     suspendedAt?: string | undefined
+    sharingNoticedAt?: string | undefined
+    sharingAllowed?: true | undefined
     updatesUntil?: string | undefined
     saleId: string | null
   }
   devices: readonly Device[]
+  /** None for a past state. */
+  places?: readonly PlacesOfDay[]
   relays: readonly ShownRelay[]
   /** What the customer called their devices, by device. */
   givenNames: ReadonlyMap<string, string>
@@ -188,7 +194,7 @@ function statePart(view: View, one: OneLicense): Html {
     ${relaysPart(one.relays)}
     ${meteredUsePart(pathOf(license.id), one.meters, { license: license.id })}
     ${seatUsePart(pathOf(license.id), one.seatUse, one.whatIf)}
-    ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
+    ${refusalsOfLicense(view, one.refusals)} ${placesPart(one.places ?? [])} ${devicesPart(view, one)}
   </div>`
 }
 
@@ -247,6 +253,10 @@ function factsView({ license }: OneLicense): Html {
         html`<span>${moment(license.createdAt)}<span class="sub">via ${sourceWords(license.source)}</span></span>`,
       ],
       ...(license.suspendedAt === undefined ? [] : [['Suspended', moment(license.suspendedAt)] as const]),
+      ...(license.sharingNoticedAt === undefined
+        ? []
+        : [['Looks shared', moment(license.sharingNoticedAt)] as const]),
+      ...(license.sharingAllowed ? [['Key sharing', 'allowed as it is'] as const] : []),
       ...(license.revokedAt === undefined ? [] : [['Revoked', moment(license.revokedAt)] as const]),
       [
         'Customer',

@@ -11,6 +11,11 @@ const kinds = [
   ['true', 'test licenses only'],
 ] as const
 
+const sharedKinds = [
+  ['true', 'licenses that look shared'],
+  ['false', 'all others'],
+] as const
+
 /** The filters above the list of licenses; those that are used less often stay closed until one is used. */
 export function licenseFilters(
   view: View,
@@ -31,6 +36,7 @@ export function licenseFilters(
         <div class="filters">
           ${select('source', 'Source', choicesOf('Any source', asNamed(licenseSources), more.source))}
           ${select('test', 'Test licenses', choicesOf('All licenses', kinds, more.test))}
+          ${select('shared', 'Key sharing', choicesOf('All licenses', sharedKinds, more.shared))}
           ${dayField('createdFrom', 'Issued on or after', more.createdFrom)}
           ${dayField('createdBefore', 'Issued before', more.createdBefore)}
           ${dayField('expiresBefore', 'Expires before', more.expiresBefore)}

@@ -4,6 +4,7 @@ import { typedIn } from '../forms/filled-form.ts'
 import { checkField, choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { heading, section, tokenField } from '../frame/parts.ts'
 import { idField, moreFields, moreKeyTypeInputs, termInputs, termNames } from './key-type-fields.ts'
+import { sharingInputs } from './sharing-form.ts'
 import { unitChoices } from './time-units.ts'
 
 const path = '/dashboard/products'
@@ -46,7 +47,7 @@ export function newProductView(token: string, operation: string, form: FilledFor
           html`<div class="sheet stack">
               <h2>Product</h2>
               ${idField(form, 'productId', 'name', 'Product ID', 'Your app sends it. It cannot be changed later.')}
-              ${unlicensedFields(form)} ${recoveryField(form)} ${customerFields(form)}
+              ${unlicensedFields(form)} ${recoveryField(form)} ${customerFields(form)} ${sharingInputs(form)}
             </div>
             <div class="sheet stack after">
               <h2>Key type</h2>
@@ -184,6 +185,7 @@ export function editProductView(token: string, productId: string, form: FilledFo
       })}
       ${recoveryField(form)}
       ${customerFields(form)}
+      ${sharingInputs(form)}
       <div class="decide">
         <button>Save</button>
         <a class="button second" href=${own}>Cancel</a>

@@ -17,6 +17,7 @@ import { withOneValueEach } from './entitlement-lines.ts'
 import { withFloatingSeats } from './floating-form.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
 import { withMeters } from './meters-form.ts'
+import { sharingFields, sharingRules, typedSharing } from './sharing-form.ts'
 import { inUnits, secondsIn, type Unit, unit } from './time-units.ts'
 
 const wrongPrefix = 'Use 2 to 8 capital letters and digits.'
@@ -44,6 +45,7 @@ const settingsFields = {
   customerFiles: checked,
   showSeatHolders: checked,
   leaseHolder: checked,
+  ...sharingFields,
 }
 
 /** A new product with its first key type. */
@@ -113,16 +115,18 @@ export const settingsOf = (form: SettingsTyped) => ({
   ...customerRules(form),
 })
 
-/** What customers may do in the portal, and what they are told; undefined or null is the usual rule. */
-export const customerRules = (form: {
-  customerSeatFrees: number | null
-  expiringDays: readonly number[]
-  usageNotice: boolean
-  customerKeyReplacement: boolean
-  customerFiles: boolean
-  showSeatHolders: boolean
-  leaseHolder: boolean
-}) => ({
+/** What customers may do in the portal, what they are told, and when their use looks like sharing; undefined or null is the usual rule. */
+export const customerRules = (
+  form: Parameters<typeof sharingRules>[0] & {
+    customerSeatFrees: number | null
+    expiringDays: readonly number[]
+    usageNotice: boolean
+    customerKeyReplacement: boolean
+    customerFiles: boolean
+    showSeatHolders: boolean
+    leaseHolder: boolean
+  },
+) => ({
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
   expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
@@ -130,6 +134,7 @@ export const customerRules = (form: {
   customerFiles: form.customerFiles || undefined,
   showSeatHolders: form.showSeatHolders || undefined,
   leaseHolder: form.leaseHolder || undefined,
+  keySharing: sharingRules(form),
 })
 
 /** The form of a new product. */
@@ -162,6 +167,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     customerFiles: settings.customerFiles ? 'on' : '',
     showSeatHolders: settings.showSeatHolders ? 'on' : '',
     leaseHolder: settings.leaseHolder ? 'on' : '',
+    ...typedSharing(settings.keySharing),
     seen: updatedAt,
   })
 }

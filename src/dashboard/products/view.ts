@@ -23,6 +23,7 @@ import type { ShownMeteredUse } from '../metered-use/use.ts'
 import type { ShownSeatUse } from '../seat-use/seat-use.ts'
 import { seatUsePart } from '../seat-use/view.ts'
 import { releasesPart } from './releases-view.ts'
+import { sharingWords } from './sharing-form.ts'
 
 type Products = {
   products: readonly PresentProduct[]
@@ -132,6 +133,7 @@ export function productView(
         ],
         ['Holders of seats', settings.showSeatHolders ? 'named to those who wait' : 'not named'],
         ['Holder in leases', settings.leaseHolder ? 'named' : 'not named'],
+        ['Key sharing', sharingWords(settings.keySharing)],
         ['Created', dayOf(createdAt)],
       ])}
     </div>

@@ -47,6 +47,8 @@ export const publicNames = {
   UsageThresholdReached: 'usage.threshold',
   UsagePeriodClosed: 'usage.period_closed',
   UsageAdjusted: 'usage.adjusted',
+  LicenseSharingNoticed: 'license.shared',
+  LicenseSharingAllowed: 'license.sharing_allowed',
   HolderErased: 'license.holder_erased',
   RevocationUndone: 'license.revocation_undone',
   ImportTakenBack: 'license.import_taken_back',

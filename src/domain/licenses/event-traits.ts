@@ -1,5 +1,6 @@
 import type { LicenseEvent } from './events.ts'
 import { isOfUsage, sharerOf } from './metered.ts'
+import { type SharingRule, sharingRules } from './sharing-events.ts'
 
 type Traits = {
   /** Which seats it changes: none, that of the device it names, or possibly all of them. */
@@ -67,6 +68,8 @@ const traits = {
   SaleFollowed: { ...ordinary, slot: 'sale' },
   CustomerLinked: ordinary,
   CustomerUnlinked: ordinary,
+  LicenseSharingNoticed: { ...ordinary, slot: 'sharing', isUse: false },
+  LicenseSharingAllowed: { ...ordinary, slot: 'sharing allowed', isUse: false },
   HolderErased: { ...ordinary, isUse: false },
   ImportTakenBack: { ...ordinary, seats: 'of all devices', isUse: false },
 } as const satisfies Readonly<Record<LicenseEvent['type'], Traits>>
@@ -83,10 +86,15 @@ const slotsOfDevices = slotsOf(true)
 /** The slot of an event that may also set the end of the updates, when it does: newer ones of its type may not. */
 const withUpdates = (slot: string): string => `${slot} and updates`
 
+function slotOfRule(rule: SharingRule): string {
+  return `${traits.LicenseSharingNoticed.slot} ${rule}`
+}
+
 /** All slots that do not belong to a device. */
 export const ownSlots: readonly string[] = [
   ...slotsOf(false),
   ...(['LicenseTermsChanged', 'LicenseEdited'] as const).flatMap((type) => withUpdates(traits[type].slot)),
+  ...sharingRules.map(slotOfRule),
 ]
 
 /** The slots of a device: its newest activation, deactivation and name decide over its seat. */
@@ -103,6 +111,7 @@ export function slotOf(event: LicenseEvent): string | null {
   if (event.type === 'LicenseEdited' || event.type === 'LicenseTermsChanged') {
     return event.data.updatesUntil === undefined ? slot : withUpdates(traits[event.type].slot)
   }
+  if (event.type === 'LicenseSharingNoticed') return slotOfRule(event.data.rule)
   if (isOfUsage(event)) return usageSlot(event.data.meter, sharerOf(event))
   if (slot !== null && deviceId !== undefined) return `${slot} ${deviceId}`
   // A remint that frees the seats is needed later too: it dates the end of each device's seat.

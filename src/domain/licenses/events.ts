@@ -6,6 +6,7 @@ import { KeyHash, StoredKeyHash } from './keys.ts'
 import { DeviceMarks } from './marks.ts'
 import { namedEvents } from './named-events.ts'
 import { relayEvents } from './relay-events.ts'
+import { sharingEvents } from './sharing-events.ts'
 import { usageEvents } from './usage-events.ts'
 
 /** The person that a license is for, sealed: destroying the subject's key makes it permanently unreadable. */
@@ -95,6 +96,8 @@ export type SoldTerms = z.infer<typeof SoldTerms>
 /** Why a license was revoked, which decides what can undo it. */
 export const RevocationCause = z.enum(['person', 'refund', 'dispute', 'import_undone'])
 export type RevocationCause = z.infer<typeof RevocationCause>
+
+const reasoned = z.strictObject({ reason: z.string().nullable(), at: Moment })
 
 /** Everything a `license-<id>` stream may hold. A recorded shape is never edited: add a new type. */
 export const LicenseEvent = z.discriminatedUnion('type', [
@@ -350,14 +353,8 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     }),
   }),
   /** It is not valid until it is resumed. Its expiry does not wait for that. */
-  z.object({
-    type: z.literal('LicenseSuspended'),
-    data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
-  }),
-  z.object({
-    type: z.literal('LicenseResumed'),
-    data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
-  }),
+  z.object({ type: z.literal('LicenseSuspended'), data: reasoned }),
+  z.object({ type: z.literal('LicenseResumed'), data: reasoned }),
   /** Why a person made the change that was recorded with it, where that change has no reason of its own. */
   z.object({
     type: z.literal('ReasonGiven'),
@@ -391,16 +388,11 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     }),
   }),
   /** A revocation was undone. */
-  z.object({
-    type: z.literal('RevocationUndone'),
-    data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
-  }),
+  z.object({ type: z.literal('RevocationUndone'), data: reasoned }),
   /** Its import was undone: the license is revoked, and its key may be imported again, as another license. */
-  z.object({
-    type: z.literal('ImportTakenBack'),
-    data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
-  }),
+  z.object({ type: z.literal('ImportTakenBack'), data: reasoned }),
   ...relayEvents,
   ...namedEvents,
+  ...sharingEvents,
 ])
 export type LicenseEvent = z.infer<typeof LicenseEvent>

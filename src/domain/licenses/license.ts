@@ -36,6 +36,14 @@ import { evolveRelays, isOfRelay, type Relays } from './relay-seats.ts'
 import { decideOnRelay, type RelayCommand } from './relays.ts'
 import { type FilesOfYear, withFile } from './seat-files.ts'
 import { evolveSeats, type Seats, vacated } from './seats.ts'
+import {
+  decideOnSharing,
+  evolveSharing,
+  isOfSharing,
+  type Sharing,
+  type SharingCommand,
+  sharingAfterRemint,
+} from './sharing.ts'
 import type { Standing } from './status.ts'
 import { type Term, termIn } from './term.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
@@ -54,6 +62,7 @@ export type IssuedLicense = Omit<
   Relays &
   Borrowed &
   Exhausted &
+  Sharing &
   Standing & {
     status: 'issued'
     /** The end that has already been recorded by `LicenseExpired` or `LicenseFellBack`; see `endOf`. */
@@ -102,6 +111,7 @@ export type LicenseCommand =
   | UndoCommand
   | EditCommand
   | CustomerCommand
+  | SharingCommand
   | SuspendCommand
 
 export const absentLicense: License = { status: 'absent' }
@@ -179,6 +189,9 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'SuspendLicense':
     case 'ResumeLicense':
       return suspended(license, command)
+    case 'NoticeSharing':
+    case 'AllowSharing':
+      return decideOnSharing(license, command)
     case 'UndoRevocation':
     case 'TakeBackImport':
       return undone(license, command)
@@ -233,6 +246,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   if (license.status === 'absent') return license
   if (isOfUsage(event)) return license
   if (isOfPerson(event)) return evolveNamed(license, event)
+  if (isOfSharing(event)) return { ...license, sharing: evolveSharing(license.sharing, event) }
   if (isOfRelay(event)) return { ...license, relays: evolveRelays(license.relays, event) }
   switch (event.type) {
     case 'DeviceActivated':
@@ -253,7 +267,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, freedByCustomerAt: withFree(license.freedByCustomerAt, event.data.at) }
     case 'LicenseReminted': {
       const { keyHash, displayKey, keepDevices, at } = event.data
-      const reminted = { ...license, keyHash, displayKey }
+      const reminted = { ...license, keyHash, displayKey, sharing: sharingAfterRemint(license.sharing) }
       return evolveNamed(keepDevices ? reminted : vacated(reminted, at), event)
     }
     case 'LicenseRevoked': {
@@ -345,6 +359,7 @@ function issuedWith({
     filesByDay: null,
     borrowed: null,
     exhaustedAt: null,
+    sharing: null,
     floating: floating ?? null,
     named: unassigned(named),
     lastFence: 0,

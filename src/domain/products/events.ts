@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { fewestComponents, maxComponents } from '../licenses/marks.ts'
 import { Moment, Slug } from '../values.ts'
+import { KeySharing } from './key-sharing.ts'
 import { KeyType, Price } from './key-type.ts'
 import { maxReleases, Release } from './releases.ts'
 
@@ -85,6 +86,9 @@ export const ProductSettings = z.strictObject({
       example: true,
     })
     .optional(),
+  keySharing: KeySharing.meta({
+    description: 'When a license looks shared; absent means that nothing is counted',
+  }).optional(),
   customerSeatFrees: z
     .int()
     .min(0)

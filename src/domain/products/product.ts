@@ -32,7 +32,7 @@ export type Product =
     }
 
 /** What `null` resets to "never configured". */
-type Resettable = Pick<ProductSettings, 'trialDurationDays' | 'deviceMatch' | 'expiringNotice'>
+type Resettable = Pick<ProductSettings, 'trialDurationDays' | 'deviceMatch' | 'expiringNotice' | 'keySharing'>
 
 /** A change of the settings, as in a PATCH request. */
 export type SettingsChange = Partial<Omit<ProductSettings, 'testMode' | keyof Resettable>> & {
@@ -141,22 +141,26 @@ function settingsWith(before: ProductSettings, change: SettingsChange): ProductS
     trialDurationDays: trialBefore,
     deviceMatch: matchBefore,
     expiringNotice: noticeBefore,
+    keySharing: sharingBefore,
     ...kept
   } = before
   const {
     trialDurationDays: trialChange,
     deviceMatch: matchChange,
     expiringNotice: noticeChange,
+    keySharing: sharingChange,
     ...changed
   } = change
   const trialDurationDays = afterChange(trialBefore, trialChange)
   const deviceMatch = afterChange(matchBefore, matchChange)
   const notice = afterChange(noticeBefore, noticeChange)
+  const keySharing = afterChange(sharingBefore, sharingChange)
   return {
     ...kept,
     ...changed,
     ...(trialDurationDays !== undefined && { trialDurationDays }),
     ...(deviceMatch !== undefined && { deviceMatch }),
+    ...(keySharing !== undefined && { keySharing }),
     ...(notice !== undefined && { expiringNotice: { days: daysInOrder(notice.days) } }),
   }
 }

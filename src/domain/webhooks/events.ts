@@ -32,6 +32,7 @@ export const eventsByName = [
   'license.renewal_failed',
   'license.relay_forked',
   'license.seats_exhausted',
+  'license.shared',
   'usage.threshold',
   'usage.period_closed',
 ] as const

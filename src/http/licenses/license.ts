@@ -6,6 +6,7 @@ import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { relaySeats } from '../../domain/licenses/relay-seats.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { shownSeat } from '../../domain/licenses/seats.ts'
+import type { SharingState } from '../../domain/licenses/sharing.ts'
 import { licenseStatuses, statusAt } from '../../domain/licenses/status.ts'
 import { Duration } from '../../domain/products/key-type.ts'
 import { Slug } from '../../domain/values.ts'
@@ -69,6 +70,13 @@ const License = z.object({
       'The license covers builds of the app until this moment, for ever. Absent when it covers every build',
   }),
   suspendedAt: momentOut.optional(),
+  sharingNoticedAt: momentOut.optional().meta({
+    description:
+      'When it was last noticed that it looks shared. Absent once it is reminted, or its use allowed as it is',
+  }),
+  sharingAllowed: z.literal(true).optional().meta({
+    description: 'Its use is allowed as it is: no rule about sharing notices it. Absent otherwise',
+  }),
   revokedAt: momentOut.optional().meta({ description: 'When it was revoked; absent unless it is' }),
 })
 
@@ -186,9 +194,15 @@ export function licenseAloneView(
     createdAt: license.createdAt,
     ...(license.updatesUntil !== null && { updatesUntil: license.updatesUntil }),
     ...(license.suspendedAt !== null && { suspendedAt: license.suspendedAt }),
+    ...sharingShown(license.sharing),
     ...(license.revokedAt !== null && { revokedAt: license.revokedAt }),
   }
 }
+
+const sharingShown = (sharing: SharingState | null) => ({
+  ...(sharing !== null && sharing.openSince !== null && { sharingNoticedAt: sharing.openSince }),
+  ...(sharing?.allowed && { sharingAllowed: true as const }),
+})
 
 type DeviceView = z.infer<typeof licenseDetailOut>['devices'][number]
 

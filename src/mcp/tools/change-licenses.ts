@@ -94,6 +94,17 @@ export const changeLicenseTools = [
     names: { licenseId: 'id' },
   }),
   tool({
+    name: 'allow_sharing',
+    operation: 'allowSharing',
+    title: 'Allow the use of a license that looks shared',
+    description:
+      'Closes the notices of a license that looks shared, and stops more of them, because its use is fine as it is. Use ' +
+      'resume_license too if it was suspended for that.',
+    effect: 'changes',
+    input: { licenseId, allowed: z.boolean(), reason },
+    names: { licenseId: 'id' },
+  }),
+  tool({
     name: 'send_license_key',
     operation: 'sendLicenseKey',
     title: 'Mail the license key again',

@@ -10,6 +10,7 @@ export const operations = {
   addPeople: 'POST /v1/customers/{id}/people idempotent',
   addSignInProvider: 'POST /v1/sign-in-providers gated',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
+  allowSharing: 'POST /v1/licenses/{id}/allow-sharing idempotent',
   assignSeat: 'POST /v1/licenses/{id}/people idempotent',
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   certifyRelay: 'POST /v1/licenses/{id}/relays idempotent',
@@ -135,6 +136,7 @@ export const operations = {
   replaceEntitlementOverrides: 'PATCH /v1/customers/{id}/entitlements',
   replacePersonalKey: 'POST /v1/licenses/{id}/people/{personId}/key idempotent',
   replaySale: 'POST /v1/sales/{id}/replay idempotent',
+  reportPublishedKeys: 'POST /v1/licenses/published-keys idempotent',
   reseatDevice: 'POST /v1/licenses/{id}/reseat-device gated',
   resumeLicense: 'POST /v1/licenses/{id}/resume idempotent',
   resumeWebhookReplay: 'POST /v1/webhook/replays/{id}/resume idempotent',
@@ -182,6 +184,7 @@ export type DryRunId =
   | 'addPeople'
   | 'addSignInProvider'
   | 'addWebhookEndpoint'
+  | 'allowSharing'
   | 'cancelWebhookReplay'
   | 'changePersonRole'
   | 'changeSignInProvider'
@@ -226,6 +229,7 @@ export type DryRunId =
   | 'removePortalLogo'
   | 'replaceEntitlementOverrides'
   | 'replaySale'
+  | 'reportPublishedKeys'
   | 'reseatDevice'
   | 'resumeLicense'
   | 'resumeWebhookReplay'

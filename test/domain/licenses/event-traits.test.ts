@@ -72,6 +72,18 @@ const more = fc.constantFrom<LicenseEvent>(
   { type: 'RevocationUndone', data: { reason: null, at } },
   { type: 'ImportTakenBack', data: { reason: null, at } },
   { type: 'HolderErased', data: { at } },
+  ...(['networks', 'hops', 'published_key'] as const).flatMap((rule) =>
+    (['2026-03-03', '2026-03-04'] as const).flatMap((day) =>
+      (['show', 'suspend'] as const).map(
+        (action): LicenseEvent => ({
+          type: 'LicenseSharingNoticed',
+          data: { rule, count: 4, limit: 3, day, action, at },
+        }),
+      ),
+    ),
+  ),
+  { type: 'LicenseSharingAllowed', data: { allowed: true, reason: null, at } },
+  { type: 'LicenseSharingAllowed', data: { allowed: false, reason: 'moved on', at } },
 )
 
 /** The order of seats has no meaning. */

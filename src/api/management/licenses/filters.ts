@@ -33,6 +33,9 @@ export const licenseFilterQuery = {
     .enum(['true', 'false'])
     .optional()
     .meta({ description: '`true`: only test licenses, which were not paid for; `false`: only the others' }),
+  shared: z.enum(['true', 'false']).optional().meta({
+    description: '`true`: only licenses that look shared, with an open notice; `false`: only the others',
+  }),
   metadata: pairs.optional().meta({
     description: 'Only licenses with these pairs: `metadata[order]=4711`',
   }),
@@ -59,7 +62,7 @@ export const gatherMetadata: preValidationHookHandler = (request, _reply, done) 
 export async function licenseFilterFrom(
   { subjects }: Ports<'subjects'>,
   tenantId: string,
-  { product, customer, email, test, created_after, created_before, expires_before, ...query }: Query,
+  { product, customer, email, test, shared, created_after, created_before, expires_before, ...query }: Query,
 ): Promise<LicenseFilter> {
   return {
     productId: product,
@@ -71,6 +74,7 @@ export async function licenseFilterFrom(
     ...(expires_before !== undefined && { expiresBefore: inUtc(expires_before) }),
     ...(query.source !== undefined && { source: query.source }),
     ...(test !== undefined && { test: test === 'true' }),
+    ...(shared !== undefined && { shared: shared === 'true' }),
     ...(query.metadata !== undefined && { metadata: query.metadata }),
   }
 }

@@ -263,6 +263,9 @@ const settingsFields = ProductSettings.omit({ testMode: true })
     expiringNotice: ProductSettings.shape.expiringNotice.unwrap().nullable().meta({
       description: 'When the holder of a license is told by mail that it expires; null turns these mails off',
     }),
+    keySharing: ProductSettings.shape.keySharing.unwrap().nullable().meta({
+      description: 'When a license looks shared, in place of what was set; null counts nothing',
+    }),
   })
   .partial()
 

@@ -115,6 +115,15 @@ export const licenseCommands = {
   },
   suspendLicense: { words: 'licenses suspend', summary: 'Suspend a license until it is resumed' },
   resumeLicense: { words: 'licenses resume', summary: 'Resume a suspended license' },
+  allowSharing: {
+    words: 'licenses allow-sharing',
+    summary: 'Allow a license that looks shared to be used as it is',
+  },
+  reportPublishedKeys: {
+    words: 'licenses published-keys',
+    summary: 'Notice the licenses whose keys were found published',
+    options: { found: 'comma-separated: the keys, or the SHA-256 of each in hex' },
+  },
   revokeLicense: { words: 'licenses revoke', question: 'Revoke this license permanently?' },
   reinstateLicense: { words: 'licenses reinstate' },
   remintLicense: {

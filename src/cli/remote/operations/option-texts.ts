@@ -30,6 +30,7 @@ export const usualWords = {
   idempotencyKey: 'names this request: sent again with it, it counts once',
   keyPrefix: 'what its license keys begin with',
   keyRecovery: 'whether keys are kept, to be mailed again',
+  keySharing: '{"networksPerDay": 3, "action": "show"}: when a license looks shared, or none',
   keyTypeId: { option: 'key-type', help: 'the key type' },
   leaseSeconds: 'how long apps may work offline',
   license: 'of this license',

@@ -1,4 +1,5 @@
 import {
+  allowSharing,
   certifyRelay,
   compareLicense,
   createLicenseFile,
@@ -17,6 +18,7 @@ import {
   releaseRelay,
   remintLicense,
   removePortalLogo,
+  reportPublishedKeys,
   resumeLicense,
   searchLicenses,
   sendLicenseKey,
@@ -55,6 +57,16 @@ await rehearsed((query) => resumeLicense({ path, query }))
 await resumeLicense({ path })
 const resumed = await validateLicense({ body: onDevice })
 expect('it is resumed', resumed.data, ({ valid }) => valid)
+
+const published = { found: [licenseKey] }
+await rehearsed((query) => reportPublishedKeys({ query, body: published }))
+const reported = await reportPublishedKeys({ body: published })
+expect('its key was found', reported.data, ({ licenseIds }) => licenseIds[0] === license.id)
+const shared = await listLicenses({ query: { shared: 'true' } })
+expect('it looks shared', shared.data, ({ items }) => items[0]?.id === license.id)
+await rehearsed((query) => allowSharing({ path, query, body: { allowed: true } }))
+const allowed = await allowSharing({ path, body: { allowed: true, reason: 'fine' } })
+expect('its use is allowed', allowed.data, (answer) => answer.license.sharingAllowed === true)
 
 const found = await searchLicenses({ body: { text: licenseKey } })
 expect('its key finds it', found.data, ({ items }) => items[0]?.license.id === license.id)
