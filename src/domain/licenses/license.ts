@@ -276,16 +276,8 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     }
     case 'RevocationUndone':
       return { ...license, revokedAt: null, revokedReason: null, revokedCause: null }
-    case 'ImportTakenBack': {
-      const { at } = event.data
-      const emptied = evolveNamed(vacated(license, at), event)
-      const revoked = {
-        revokedAt: at,
-        revokedReason: takenBackReason,
-        revokedCause: 'import_undone',
-      } as const
-      return { ...emptied, takenBackAt: at, ...revoked }
-    }
+    case 'ImportTakenBack':
+      return takenBack(license, event)
     case 'LicenseRenewed':
       return { ...license, ...termIn(event.data) }
     case 'LicenseStarted':
@@ -319,6 +311,15 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     default:
       return { ...license, ...evolveBySale(license, event) }
   }
+}
+
+function takenBack(
+  license: IssuedLicense,
+  event: Extract<LicenseEvent, { type: 'ImportTakenBack' }>,
+): IssuedLicense {
+  const { at } = event.data
+  const revoked = { revokedAt: at, revokedReason: takenBackReason, revokedCause: 'import_undone' } as const
+  return { ...evolveNamed(vacated(license, at), event), takenBackAt: at, ...revoked }
 }
 
 const withFence = (license: IssuedLicense, { fence }: { fence?: number | undefined }): IssuedLicense =>
