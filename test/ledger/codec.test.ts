@@ -270,6 +270,7 @@ describe('a stream’s category', () => {
       'customer-',
       'webhook-',
       'mail-',
+      'wording-',
       'portal-',
       'integration-',
       'testpurchase-',
