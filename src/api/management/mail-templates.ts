@@ -4,7 +4,7 @@ import { changeMailStyle, removeMailTemplate, setMailTemplate, writeSample } fro
 import { mailKinds, templateProblems } from '../../domain/mails/kinds.ts'
 import { MailStyle, PlacedTemplate, TemplatePlace, TemplateTexts } from '../../domain/mails/wording-events.ts'
 import { templateId, type Wordings } from '../../domain/mails/wordings.ts'
-import { EmailAddress, isStorable } from '../../domain/values.ts'
+import { EmailAddress, isPlain, isStorable, notPlain } from '../../domain/values.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
 import { notFound } from '../../http/problem.ts'
 import { answer, errors } from '../../http/schemas.ts'
@@ -114,7 +114,12 @@ export function mailTemplateRoutes(app: ZodApp, ports: TemplatePorts, baseUrl: s
         tags: ['Mails'],
         summary: 'Remove a template',
         description: 'The mail then has the next template that fits, or the built-in text.',
-        params: z.strictObject({ templateId: z.string().max(200) }),
+        params: z.strictObject({
+          templateId: z.string().max(200).meta({
+            description: 'Of the template: its kind, product and language, with a star for all',
+            example: 'expiring.editor.de',
+          }),
+        }),
         response: { 200: answer('The templates that are left', templatesOut), ...errors(400, 403, 404) },
       },
     },
@@ -206,7 +211,7 @@ const styleIn = z
       description: 'Where replies go, for products that name no address',
     }),
     footer: MailStyle.shape.footer
-      .refine((footer) => footer === null || isStorable(footer), noText)
+      .refine((footer) => footer === null || isPlain(footer.replaceAll('\n', '')), notPlain)
       .default(null),
     logo: MailStyle.shape.logo.default(false),
   })

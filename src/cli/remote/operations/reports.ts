@@ -72,6 +72,7 @@ const providerWords = {
 export const workspaceCommands = {
   listMailTemplates: {
     words: 'mail templates list',
+    items: 'templates',
     columns: { TEMPLATE: 'id', SUBJECT: 'subject' },
   },
   setMailTemplate: { words: 'mail templates set' },
