@@ -28,6 +28,7 @@ import { testPurchasesProjector } from './test-purchases.ts'
 import { tokensProjector } from './tokens/projector.ts'
 import { trialsProjector } from './trials.ts'
 import { webhooksProjector } from './webhooks.ts'
+import { wordingsProjector } from './wordings.ts'
 
 /** Every read model. All advance together, in one transaction, with one checkpoint. */
 export const projectors: readonly Projector[] = [
@@ -53,6 +54,7 @@ export const projectors: readonly Projector[] = [
   salesProjector,
   unmatchedProjector,
   mailsProjector,
+  wordingsProjector,
   portalProjector,
   testPurchasesProjector,
   trialsProjector,

@@ -52,6 +52,8 @@ export type AdministeredKind =
   | 'mapping'
   | 'credit_packs'
   | 'mail'
+  | 'mail_style'
+  | 'mail_template'
   | 'sdk_key'
   | 'checkout_key'
   | 'portal'

@@ -1,3 +1,4 @@
+import { templateId } from '../../src/domain/mails/wordings.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { defaultOrdering } from '../../src/domain/webhooks/events.ts'
 import type { AdministeredKind, AuditedAction } from './actions.ts'
@@ -46,6 +47,8 @@ export function administrationIn(entry: Recorded): Administration | undefined {
       return ofIntegration(entry)
     case 'mail':
       return ofMail(entry)
+    case 'wording':
+      return ofWording(entry)
     case 'portal':
       return ofPortal(entry)
     case 'signing':
@@ -355,6 +358,16 @@ function ofIntegration(entry: Own<'integration'>): Administration {
 function ofMail({ event }: Own<'mail'>): Administration {
   const { tenantId, productId, settings } = event.data
   return { kind: 'mail', id: productId, tenantId, action: 'changed', fields: fieldsOf(settings), whole: true }
+}
+
+function ofWording({ event }: Own<'wording'>): Administration {
+  const { tenantId } = event.data
+  if (event.type === 'MailStyleChanged')
+    return { kind: 'mail_style', id: null, tenantId, action: 'changed', fields: fieldsOf(event.data.style) }
+  const of = { kind: 'mail_template', id: templateId(event.data), tenantId, whole: true } as const
+  if (event.type === 'MailTemplateRemoved') return { ...of, action: 'deleted', fields: null }
+  const { subject, text, html } = event.data
+  return { ...of, action: 'changed', fields: fieldsOf({ subject, text, html }) }
 }
 
 function ofPortal({ event }: Own<'portal'>): Administration {

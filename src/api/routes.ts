@@ -29,6 +29,7 @@ import { licenseSharingRoutes } from './management/licenses/sharing.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
 import { mailRoutes } from './management/mail.ts'
+import { mailTemplateRoutes } from './management/mail-templates.ts'
 import { meteredUseRoutes } from './management/metered-use.ts'
 import { meterManagementRoutes } from './management/meters/routes.ts'
 import { portalRoutes } from './management/portal.ts'
@@ -76,6 +77,7 @@ export function managementRoutes(
   keyTypeRoutes(routes, ports)
   releaseRoutes(routes, ports)
   mailRoutes(routes, ports, baseUrl)
+  mailTemplateRoutes(routes, ports, baseUrl)
   portalRoutes(routes, ports, baseUrl)
   workspaceRoutes(routes, ports)
   signInProviderRoutes(routes, ports, baseUrl)

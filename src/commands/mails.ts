@@ -1,15 +1,12 @@
 import { findMail } from '../../projections/mails.ts'
 import { findMembers } from '../../projections/members.ts'
-import { findOpenPortal } from '../../projections/portal.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
-import { findTenant } from '../../projections/tenants.ts'
 import type { Allowance } from '../access/attempts.ts'
 import { audits } from '../domain/audit/audit.ts'
 import type { MailSettings } from '../domain/mails/events.ts'
+import type { MailKind } from '../domain/mails/kinds.ts'
 import { mails, type ProductMail } from '../domain/mails/mail.ts'
-import { writeMail } from '../domain/mails/template.ts'
-import { testMailFacts } from '../domain/mails/test-mail.ts'
-import { portalUrl } from '../domain/portal/portal.ts'
+import type { PortalLanguage } from '../domain/portal/texts.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { auditKey, productKey } from '../domain/streams.ts'
 import { noStream } from '../ledger/execute.ts'
@@ -17,6 +14,7 @@ import type { Sending } from '../mail/mailer.ts'
 import type { Ports } from '../ports.ts'
 import { emailOf } from './members/members.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
+import { writeSample } from './wordings.ts'
 
 /** What a test mail uses. */
 export type TestMailPorts = Ports<'attempts' | 'db' | 'execute' | 'mailing' | 'newId' | 'now' | 'subjects'>
@@ -52,6 +50,9 @@ export type TestMail =
 /** For each member: enough to try several texts, too few to flood a mailbox. */
 const perMember: Allowance = { burst: 5, intervalMs: 60_000 }
 
+/** Which mail of a product to send, and in which language the made-up customer reads; null where that is not known. */
+export type TestOf = { product: PresentProduct; kind: MailKind; language: PortalLanguage | null }
+
 /**
  * Sends a mail as the customers of a product get it, with made-up values, to a member's own address. It is sent once,
  * also where the product sends no mails, and is in no log of deliveries. The audit log names it first.
@@ -60,7 +61,7 @@ const perMember: Allowance = { burst: 5, intervalMs: 60_000 }
  */
 export async function sendTestMail(
   ports: TestMailPorts,
-  product: PresentProduct,
+  { product, kind, language }: TestOf,
   memberId: string | null,
   origin: Origin,
   baseUrl: string,
@@ -70,19 +71,8 @@ export async function sendTestMail(
   if (memberId === null || email === null) throw new Refusal('test_mail_without_member')
   const attempt = await ports.attempts.take([{ bucket: `test mail ${memberId}`, allowance: perMember }])
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
-  const [{ settings }, tenant, portal] = await Promise.all([
-    findMail(ports.db, tenantId, productId),
-    findTenant(ports.db, tenantId),
-    findOpenPortal(ports.db, tenantId),
-  ])
-  const { mailer, mailbox, from } = ports.mailing
-  const facts = testMailFacts({
-    email,
-    vendorName: tenant?.name ?? tenantId,
-    portalUrl: portal ? portalUrl(baseUrl, tenantId) : null,
-    product,
-  })
-  const written = writeMail(settings, facts, from)
+  const { mailer, mailbox } = ports.mailing
+  const written = await writeSample(ports, { kind, tenantId, product, language, email }, baseUrl)
   const mail = { ...written, to: { name: null, email }, subject: `Test: ${written.subject}` }
   const at = momentOf(ports)
   await recordTestMail(ports, { tenantId, productId, memberId, at }, origin)

@@ -453,7 +453,105 @@ export const operations = {
     method: 'POST',
     path: '/v1/products/{productId}/mail/test',
     summary: 'Send yourself the mail of a product, and return what the mail server answers',
+    body: {
+      kind: {
+        kind: 'text',
+        help: 'The mail',
+        choices: ['key', 'key_on_request', 'expiring', 'expired', 'fell_back', 'renewal_failed', 'usage'],
+      },
+      language: {
+        kind: 'text',
+        help: 'The language of the customer; null where it is not known',
+        choices: ['en', 'de'],
+        nullable: true,
+      },
+    },
     notRepeatable: true,
+  },
+  listMailTemplates: { method: 'GET', path: '/v1/mail-templates', summary: 'List your templates of mails' },
+  setMailTemplate: {
+    method: 'PUT',
+    path: '/v1/mail-templates',
+    summary: 'Set the template of a mail, for one product or all, in one language or every',
+    body: {
+      kind: {
+        kind: 'text',
+        help: 'The mail',
+        choices: ['key', 'key_on_request', 'expiring', 'expired', 'fell_back', 'renewal_failed', 'usage'],
+        required: true,
+      },
+      productId: { kind: 'text', help: 'The product; null for all products', nullable: true },
+      language: {
+        kind: 'text',
+        help: 'The language of the customer; null for every language',
+        choices: ['en', 'de'],
+        nullable: true,
+      },
+      subject: { kind: 'text', help: 'One line, with placeholders', required: true },
+      text: {
+        kind: 'text',
+        help: 'The plain text, with placeholders; paragraphs are separated by empty lines',
+        required: true,
+      },
+      html: {
+        kind: 'text',
+        help: 'The whole HTML, with placeholders; null for the text in the frame of the built-in mails',
+        nullable: true,
+      },
+    },
+    dryRun: true,
+  },
+  removeMailTemplate: {
+    method: 'DELETE',
+    path: '/v1/mail-templates/{templateId}',
+    summary: 'Remove a template',
+    dryRun: true,
+  },
+  previewMail: {
+    method: 'POST',
+    path: '/v1/mail-templates/preview',
+    summary: 'Show a mail with made-up values, as it would be sent',
+    body: {
+      kind: {
+        kind: 'text',
+        help: 'The mail',
+        choices: ['key', 'key_on_request', 'expiring', 'expired', 'fell_back', 'renewal_failed', 'usage'],
+        required: true,
+      },
+      productId: { kind: 'text', help: 'The product; null for all products', nullable: true },
+      language: {
+        kind: 'text',
+        help: 'The language of the customer; null for every language',
+        choices: ['en', 'de'],
+        nullable: true,
+      },
+      template: {
+        kind: 'json',
+        help: 'The texts to show, which are not saved; null shows the mail as it is sent now',
+        nullable: true,
+      },
+    },
+    notRepeatable: true,
+  },
+  getMailStyle: {
+    method: 'GET',
+    path: '/v1/mail-style',
+    summary: 'Read what all mails to customers have in common',
+  },
+  setMailStyle: {
+    method: 'PUT',
+    path: '/v1/mail-style',
+    summary: 'Set what all mails to customers have in common; an omitted field returns to its default',
+    body: {
+      replyTo: { kind: 'text', help: 'Where replies go, for products that name no address', nullable: true },
+      footer: {
+        kind: 'text',
+        help: 'The last lines of every mail, such as your address; plain text, null for none',
+        nullable: true,
+      },
+      logo: { kind: 'flag', help: 'Whether mails show the logo of the customer portal at the top' },
+    },
+    dryRun: true,
   },
   getPortal: { method: 'GET', path: '/v1/portal', summary: 'Read the settings of the customer portal' },
   setPortal: {

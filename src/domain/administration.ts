@@ -12,6 +12,7 @@ const administered: ReadonlySet<Category> = new Set([
   'webhook',
   'integration',
   'mail',
+  'wording',
   'portal',
   'signing',
   'login',

@@ -9,6 +9,7 @@ import { LicenseEvent } from './licenses/events.ts'
 import { LinkEvent } from './links/events.ts'
 import { LoginEvent } from './logins/events.ts'
 import { MailEvent } from './mails/events.ts'
+import { WordingEvent } from './mails/wording-events.ts'
 import { MemberEvent } from './members/events.ts'
 import { MeterEvent } from './meters/events.ts'
 import { NotaryEvent } from './notary/events.ts'
@@ -44,6 +45,7 @@ export const eventsOf = {
   reseller: ResellerEvent,
   webhook: WebhookEvent,
   mail: MailEvent,
+  wording: WordingEvent,
   portal: PortalEvent,
   integration: IntegrationEvent,
   testpurchase: TestPurchaseEvent,

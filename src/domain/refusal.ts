@@ -187,6 +187,7 @@ export type RefusalCode =
   | 'delivery_not_found'
   | 'moment_in_the_future'
   | 'accent_not_readable'
+  | 'too_many_mail_templates'
   | 'seat_frees_off'
   | 'seat_frees_spent'
   | 'notary_not_started'

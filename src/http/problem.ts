@@ -352,6 +352,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     422,
     'accentColor is too light to be read on a light page; choose one with a contrast of at least 4.5 to #f5f5f4',
   ],
+  too_many_mail_templates: [
+    409,
+    'a workspace can have 200 mail templates; remove one that you no longer need',
+  ],
   seat_frees_off: [403, 'customers may not free seats of this product'],
   seat_frees_spent: [409, 'as many seats as the product allows were freed within 30 days'],
   notary_not_started: [409, 'the notary has not started yet; start a server with the role notary first'],

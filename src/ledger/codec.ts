@@ -91,6 +91,8 @@ function parsedIn(category: Category, place: EventHeader, shape: { type: string;
       return { ...place, category: 'webhook', event: eventsOf.webhook.parse(shape) }
     case 'mail':
       return { ...place, category: 'mail', event: eventsOf.mail.parse(shape) }
+    case 'wording':
+      return { ...place, category: 'wording', event: eventsOf.wording.parse(shape) }
     case 'portal':
       return { ...place, category: 'portal', event: eventsOf.portal.parse(shape) }
     case 'integration':

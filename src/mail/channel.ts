@@ -1,6 +1,7 @@
 import { readContents } from '../../projections/deliveries/content.ts'
 import { findLicense } from '../../projections/licenses/queries.ts'
 import { findMail } from '../../projections/mails.ts'
+import { findWording } from '../../projections/wordings.ts'
 import { openKeptKey } from '../commands/licenses/keys.ts'
 import { isSendable } from '../commands/licenses/send-key.ts'
 import { momentOf } from '../commands/origin.ts'
@@ -9,7 +10,7 @@ import type { AttemptError } from '../domain/deliveries/events.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { mailedKeyName, saleKeyName } from '../domain/licenses/keys.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
-import { writeEndMail } from '../domain/mails/end-mail.ts'
+import { kindOfNews, writeEndMail } from '../domain/mails/end-mail.ts'
 import type { MailSettings } from '../domain/mails/events.ts'
 import { type MailFacts, type WrittenMail, writeMail } from '../domain/mails/template.ts'
 import { licenseStream } from '../domain/streams.ts'
@@ -79,7 +80,12 @@ async function endMailOf(
   const facts = await endMailFactsOf(ports, delivery, license, baseUrl, momentOf(ports))
   if (!facts) return undefined
   const { email, name } = facts.customer
-  return { mail: writeEndMail(settings, facts, ports.mailing.from), secrets: [email, name] }
+  const wording = await findWording(ports.db, license.tenantId, {
+    kind: kindOfNews[facts.news.what],
+    productId: license.productId,
+    language: facts.language ?? settings.language,
+  })
+  return { mail: writeEndMail(settings, facts, ports.mailing.from, wording), secrets: [email, name] }
 }
 
 /** @returns undefined when the key must not be sent any more */
@@ -93,7 +99,12 @@ async function keyMailOf(
   const attachments = settings.receipt ? await receiptOf(ports, license.licenseId) : []
   const { licenseKey, customer } = facts
   const complete = { ...facts, receipt: attachments.length > 0 }
-  const mail = writeMail(settings, complete, ports.mailing.from, keyMail ? 'asked' : 'sale')
+  const wording = await findWording(ports.db, license.tenantId, {
+    kind: keyMail ? 'key_on_request' : 'key',
+    productId: license.productId,
+    language: facts.language ?? settings.language,
+  })
+  const mail = writeMail(settings, complete, ports.mailing.from, keyMail ? 'asked' : 'sale', wording)
   return {
     mail: { ...mail, ...(attachments.length > 0 && { attachments }) },
     secrets: [licenseKey, customer.email, customer.name],

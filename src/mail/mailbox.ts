@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { PortalLogo } from '../domain/portal/events.ts'
 import { Moment, Slug } from '../domain/values.ts'
 import type { Mailer } from './mailer.ts'
 
@@ -16,6 +17,7 @@ const KeptMail = z.strictObject({
   subject: z.string(),
   text: z.string(),
   html: z.string().nullable(),
+  logo: PortalLogo.optional(),
   attachments: z.array(z.strictObject({ name: z.string(), content: z.string() })).optional(),
 })
 export type KeptMail = z.infer<typeof KeptMail>

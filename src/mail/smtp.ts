@@ -1,5 +1,7 @@
 import { TimeoutError, withTimeout } from '../async/timeout.ts'
+import { logoSource } from '../domain/mails/content.ts'
 import type { Correspondent } from '../domain/mails/template.ts'
+import type { PortalLogo } from '../domain/portal/events.ts'
 import type { Mailer, MailProblem, OutgoingMail, Sending } from './mailer.ts'
 
 /** The time limit of a whole attempt, and of each wait within it. */
@@ -68,7 +70,17 @@ async function connect(url: string, limitMs = attemptMs) {
 }
 
 /** Addresses are objects, so that none is parsed as a list of several. */
-function messageOf({ deliveryId, from, to, replyTo, subject, text, html, attachments = [] }: OutgoingMail) {
+function messageOf({
+  deliveryId,
+  from,
+  to,
+  replyTo,
+  subject,
+  text,
+  html,
+  logo,
+  attachments = [],
+}: OutgoingMail) {
   return {
     // The same in every attempt, so that a mailbox can recognize a repeated mail.
     messageId: `<${deliveryId}@${from.email.split('@').at(-1)}>`,
@@ -79,13 +91,25 @@ function messageOf({ deliveryId, from, to, replyTo, subject, text, html, attachm
     text,
     ...(html !== null && { html }),
     headers: { 'Auto-Submitted': 'auto-generated' },
-    attachments: attachments.map(({ name, content }) => ({
-      filename: name,
-      content,
-      contentType: 'application/json',
-    })),
+    attachments: [
+      ...(logo ? [inlineLogo(logo)] : []),
+      ...attachments.map(({ name, content }) => ({
+        filename: name,
+        content,
+        contentType: 'application/json',
+      })),
+    ],
   }
 }
+
+/** Shown within the HTML, and by most mail programs not listed as a file. */
+const inlineLogo = ({ type, data }: PortalLogo) => ({
+  filename: `logo.${type.slice('image/'.length)}`,
+  content: Buffer.from(data, 'base64'),
+  contentType: type,
+  cid: logoSource.slice('cid:'.length),
+  contentDisposition: 'inline' as const,
+})
 
 const addressOf = ({ name, email }: Correspondent) => ({ name: name ?? '', address: email })
 

@@ -1,6 +1,7 @@
 import type { PresentCustomer } from '../../projections/customers.ts'
 import { type DueInvitation, findPerson, listDueInvitations } from '../../projections/people.ts'
 import { findOpenPortal } from '../../projections/portal.ts'
+import { findLook } from '../../projections/wordings.ts'
 import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'
 import { invitationMailId } from '../commands/organizations/invitation-mails.ts'
 import { causeOf, momentOf } from '../commands/origin.ts'
@@ -82,11 +83,9 @@ async function send(
     organization: organization?.name ?? organization?.email ?? null,
     url: `${baseUrl}/portal/${tenantId}/sign-in`,
   }
-  const written = writeInvitation(
-    facts,
-    { language, say: sayIn(language, portal.settings.texts) },
-    ports.mailing.from,
-  )
+  const look = await findLook(ports.db, tenantId)
+  const writing = { language, say: sayIn(language, portal.settings.texts), look }
+  const written = writeInvitation(facts, writing, ports.mailing.from)
   const deliveryId = invitationMailId(ports, { tenantId, personId, at: invitedAt })
   const sending = await ports.mailing.mailer.send({ ...written, tenantId, deliveryId, at: momentOf(ports) })
   if (!sending.taken) throw new Error(`the mail server rejected the mail: ${sending.problem}`)

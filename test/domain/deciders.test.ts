@@ -17,6 +17,7 @@ import { undoableLicenses } from '../../src/domain/licenses/undoable.ts'
 import { links } from '../../src/domain/links/link.ts'
 import { logins } from '../../src/domain/logins/login.ts'
 import { mails } from '../../src/domain/mails/mail.ts'
+import { wordings } from '../../src/domain/mails/wordings.ts'
 import { members } from '../../src/domain/members/member.ts'
 import { meters } from '../../src/domain/meters/decide.ts'
 import { notaryLogs } from '../../src/domain/notary/notary-log.ts'
@@ -41,7 +42,9 @@ import { outcomeOf } from './given.ts'
 import { goldenData, goldenEvents } from './golden.ts'
 import { at, instanceCommands, later, nextEnd, terms } from './licenses/license-samples.ts'
 import { sharingCommands } from './licenses/sharing-samples.ts'
+import { wordingCommands } from './mails/samples.ts'
 import { meterCommands } from './meters/meter-samples.ts'
+import { notaryCommands } from './notary/samples.ts'
 import { resellerCommands } from './resellers/samples.ts'
 import { scimCommands } from './scim/samples.ts'
 import { signInCommands } from './sign-in-providers/samples.ts'
@@ -328,17 +331,14 @@ const all: Laws[] = [
     { type: 'AskRedelivery', at },
     { type: 'AskReplay', replayId: 'whr_1', scheduled: goldenData('delivery', 'DeliveryScheduled'), at },
   ]),
-  lawsOf('notary logs', notaryLogs, [
-    { type: 'StartNotaryLog', lastCheckpoint: null, ...goldenData('notary', 'NotaryLogStarted') },
-    { type: 'AddNotaryKey', ...goldenData('notary', 'NotaryKeyAdded') },
-    { type: 'RetireNotaryKey', ...goldenData('notary', 'NotaryKeyRetired') },
-  ]),
+  lawsOf('notary logs', notaryLogs, notaryCommands),
   lawsOf('portals', portals, [
     { type: 'ChangePortalSettings', ...goldenData('portal', 'PortalSettingsChanged') },
     { type: 'ChangePortalLogo', ...goldenData('portal', 'PortalLogoChanged') },
   ]),
   lawsOf('sign-in providers', signInProviders, signInCommands),
   lawsOf('mails', mails, [{ type: 'ChangeMailSettings', ...goldenData('mail', 'MailSettingsChanged') }]),
+  lawsOf('wordings', wordings, wordingCommands),
   lawsOf('replays', replays, [
     { type: 'RequestReplay', ...goldenData('replay', 'ReplayRequested') },
     { type: 'AdvanceReplay', after: null, isLast: true, ...goldenData('replay', 'ReplayAdvanced') },

@@ -73,6 +73,8 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   await workspace(true)
   const kept = (await mint(api.ask, token, 'keeping', { email: 'ada@example.com' })).id
   const customer = await makeCustomer(api.ask, token)
+  const wording = { kind: 'fell_back', subject: 'Ended', text: 'Ended' }
+  await api.ask('PUT', '/v1/mail-templates', { token, body: wording })
   await api.ask('PUT', '/v1/portal', { token, body: { enabled: true, name: 'Shop' } })
   const team = await makeCustomer(api.ask, token, { email: 'team@example.com' })
   await post(`/v1/customers/${team}/organization`)
@@ -213,6 +215,9 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
     { releases: [{ version: '1', builtAt: '2026-03-01T00:00:00.000Z' }] },
   ],
   'PUT /v1/products/{productId}/mail': ['/v1/products/editor/mail', { subject: 'Your key' }],
+  'PUT /v1/mail-templates': ['/v1/mail-templates', { kind: 'expired', subject: 'Gone', text: 'Gone' }],
+  'DELETE /v1/mail-templates/{templateId}': ['/v1/mail-templates/fell_back.*.*'],
+  'PUT /v1/mail-style': ['/v1/mail-style', { footer: 'London' }],
   'PUT /v1/portal': ['/v1/portal', { enabled: true }],
   'PUT /v1/portal/logo': ['/v1/portal/logo', { data: 'iVBORw0KGgo=' }],
   'DELETE /v1/portal/logo': ['/v1/portal/logo'],

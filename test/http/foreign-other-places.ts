@@ -21,6 +21,29 @@ export const otherPlaces: readonly Place[] = [
     404,
     (which) => ({ method: 'PUT', url: `/v1/products/${which}/mail`, body: { enabled: false } }),
   ],
+  [
+    'wording a mail of a product',
+    404,
+    (which) => ({
+      method: 'PUT',
+      url: '/v1/mail-templates',
+      body: { kind: 'expired', productId: which, subject: 'Gone', text: 'Gone' },
+    }),
+  ],
+  [
+    'showing a mail of a product',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/mail-templates/preview',
+      body: { kind: 'expired', productId: which },
+    }),
+  ],
+  [
+    'removing the wording of a mail',
+    404,
+    (which) => ({ method: 'DELETE', url: `/v1/mail-templates/expired.${which}.*` }),
+  ],
   ['listing key types', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/key-types` })],
   [
     'adding a key type that the other tenant has',

@@ -38,6 +38,8 @@ beforeAll(async () => {
   await makeProduct(ask, owner.token, 'owned', {
     keyTypes: [{ name: 'Owned type' }, { name: 'Floating', seatPolicy: 'floating', floatingSeats }],
   })
+  const wording = { kind: 'expired', productId: 'owned', subject: 'Gone', text: 'Gone' }
+  await ask('PUT', '/v1/mail-templates', { token: owner.token, body: wording })
   const license = await mint(ask, owner.token, 'owned', { keyTypeId: 'owned-type', email: 'ada@example.com' })
   owned = {
     license,
@@ -222,6 +224,9 @@ test('every route with a token and an id is tested here', async () => {
     'GET /v1/products',
     'POST /v1/products',
     'GET /v1/insights',
+    'GET /v1/mail-templates',
+    'GET /v1/mail-style',
+    'PUT /v1/mail-style',
     'GET /v1/portal',
     'PUT /v1/portal',
     'PUT /v1/portal/logo',

@@ -19,6 +19,12 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['PUT', '/v1/products/editor/releases', 'products:write', { releases: [] }],
   ['GET', '/v1/products/editor/mail', 'products:read'],
   ['PUT', '/v1/products/editor/mail', 'products:write', {}],
+  ['GET', '/v1/mail-templates', 'products:read'],
+  ['PUT', '/v1/mail-templates', 'products:write', { kind: 'expired', subject: 'Gone', text: 'Gone' }],
+  ['DELETE', '/v1/mail-templates/expired.*.*', 'products:write'],
+  ['POST', '/v1/mail-templates/preview', 'products:read', { kind: 'expired' }],
+  ['GET', '/v1/mail-style', 'products:read'],
+  ['PUT', '/v1/mail-style', 'products:write', {}],
   ['GET', '/v1/confirmations/cnf_absent', 'any'],
   [
     'POST',

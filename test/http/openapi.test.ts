@@ -120,6 +120,7 @@ test('every POST with a token documents Idempotency-Key and its replay, except g
   expect(passing.map(({ route }) => route)).toStrictEqual([
     'POST /v1/logout',
     'POST /v1/products/{productId}/mail/test',
+    'POST /v1/mail-templates/preview',
     'POST /v1/licenses/search',
     'POST /v1/webhook-endpoints/{id}/test',
     'POST /v1/licenses/validate',

@@ -11,6 +11,7 @@ export function templateOf(url: string): string {
     .replace(/(\/resellers\/)[^/]+/, '$1{id}')
     .replace(/(\/notes\/)[^/]+/, '$1{noteId}')
     .replace(/(\/people\/)[^/]+/, '$1{personId}')
+    .replace(/(\/mail-templates\/)(?!preview)[^/]+/, '$1{templateId}')
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
     .replace(/(\/deliveries\/)whd_[^/]+/, '$1{id}')
     .replace(/(\/webhook-endpoints\/)[^/]+/, '$1{id}')

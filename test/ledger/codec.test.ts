@@ -271,6 +271,7 @@ describe('a stream’s category', () => {
       'reseller-',
       'webhook-',
       'mail-',
+      'wording-',
       'portal-',
       'integration-',
       'testpurchase-',

@@ -71,6 +71,16 @@ describe('a mail server', () => {
     expect(raw).toContain(Buffer.from(content).toString('base64'))
   })
 
+  test('accepts a mail whose HTML shows the logo that is sent with it', async () => {
+    const { url, taken } = await startServer()
+    const logo = { type: 'image/png', data: 'iVBORw0KGgo=' } as const
+    await mailerTo(url).send({ ...mail, html: '<img src="cid:logo">', logo })
+    const raw = taken[0]?.raw ?? ''
+    expect(raw).toMatch(/Content-Type: multipart\/related/)
+    expect(raw).toMatch(/Content-Id: <logo>/i)
+    expect(raw).toContain(logo.data)
+  })
+
   test('gets exactly one recipient for any name and address', async () => {
     const { url, taken } = await startServer()
     const mailer = mailerTo(url)

@@ -128,7 +128,8 @@ export function memberStepRunner({ ports, clock }: TestLedger, tenantId: string)
       }
       case 'test mail': {
         const product = await ports.findProduct(tenantId, 'editor')
-        return product && sendTestMail(ports, product, memberId, origin, 'https://keys.acme.example')
+        const mail = product && { product, kind: 'key' as const, language: null }
+        return mail && sendTestMail(ports, mail, memberId, origin, 'https://keys.acme.example')
       }
       case 'dismiss onboarding':
         return dismissOnboarding(ports, tenantId, origin)

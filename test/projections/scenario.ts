@@ -247,6 +247,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'unknown sale ended':
       case 'change mail':
       case 'change portal':
+      case 'word mail':
       case 'list releases':
       case 'test mode':
       case 'end test mode':

@@ -11,6 +11,7 @@ import { changeMail } from '../../src/commands/mails.ts'
 import { changePortal, changePortalLogo } from '../../src/commands/portal.ts'
 import { changeProductWith, listReleases } from '../../src/commands/products.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
+import { changeMailStyle, removeMailTemplate, setMailTemplate } from '../../src/commands/wordings.ts'
 import { usualMail } from '../../src/domain/mails/mail.ts'
 import { closedPortal } from '../../src/domain/portal/portal.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
@@ -30,6 +31,7 @@ export type SellingStep =
   | { do: 'map' | 'rotate webhook secret' | 'disconnect' | 'test purchase' | 'test mode' | 'end test mode' }
   | { do: 'change mail'; subject: string }
   | { do: 'change portal'; name: string }
+  | { do: 'word mail'; subject: string | null }
   | { do: 'list releases'; version: string }
 
 export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
@@ -65,6 +67,7 @@ export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
     subject: fc.constantFrom('Your key', 'Thank you'),
   }),
   fc.record({ do: fc.constant('change portal' as const), name: fc.constantFrom('Acme', 'Acme Ltd') }),
+  fc.record({ do: fc.constant('word mail' as const), subject: fc.constantFrom('It ends', null) }),
   fc.record({ do: fc.constant('list releases' as const), version: fc.constantFrom('1.0', '2.0') }),
 )
 
@@ -152,6 +155,14 @@ export async function runSellingStep(
       await changePortal(ports, tenantId, { ...settings, enabled: true, name: step.name }, origin)
       return changePortalLogo(ports, tenantId, logo, origin)
     }
+    case 'word mail': {
+      const place = { kind: 'expiring', productId, language: null } as const
+      if (step.subject === null) return removeMailTemplate(ports, tenantId, place, origin)
+      const style = { replyTo: null, footer: step.subject, logo: true }
+      await changeMailStyle(ports, tenantId, style, origin)
+      const texts = { subject: step.subject, text: '{{expires_on}}', html: null }
+      return setMailTemplate(ports, tenantId, { ...place, ...texts }, origin)
+    }
     case 'list releases': {
       const { version } = step
       const releases = [{ version, builtAt: '2026-01-01T00:00:00.000Z', channel: 'stable', url: null }]
@@ -182,6 +193,9 @@ export const everySellingStep: readonly SellingStep[] = [
   { do: 'refunded', sale: 0 },
   { do: 'change mail', subject: 'Your key' },
   { do: 'change portal', name: 'Acme' },
+  { do: 'word mail', subject: 'It ends' },
+  { do: 'word mail', subject: null },
+  { do: 'word mail', subject: 'It ends' },
   { do: 'list releases', version: '1.0' },
   { do: 'sold', sale: 0 },
   { do: 'sold', sale: 0 },

@@ -661,6 +661,14 @@ create table mails (
   unique (tenant_id, product_id)
 );
 
+create table wordings (
+  stream text not null,
+  revision int not null,
+  state jsonb not null,
+  tenant_id text not null unique,
+  primary key (stream)
+);
+
 create table portals (
   stream text not null,
   revision int not null,

@@ -4,7 +4,8 @@ import type { TestMailPorts } from '../../commands/mails.ts'
 import { changeMail, sendTestMail } from '../../commands/mails.ts'
 import { AttemptError } from '../../domain/deliveries/events.ts'
 import { MailSettings } from '../../domain/mails/events.ts'
-import { holdsKey, isOneLine, placeholders, unknownPlaceholders } from '../../domain/mails/template.ts'
+import { isOneLine, keyPlaceholders, problemWith } from '../../domain/mails/kinds.ts'
+import { TemplatePlace } from '../../domain/mails/wording-events.ts'
 import { asciiEmail, isStorable, SlugInPath } from '../../domain/values.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
 import { Problem } from '../../http/problem.ts'
@@ -16,23 +17,19 @@ import { requireProduct } from './products/products.ts'
 
 const onlyProductId = z.strictObject({ productId: SlugInPath })
 
-const known = Object.keys(placeholders)
+const known = Object.keys(keyPlaceholders)
   .map((name) => `{{${name}}}`)
   .join(', ')
 
-const filled = (template: string | null) => template === null || unknownPlaceholders(template).length === 0
-const withKey = (template: string | null) => template === null || holdsKey(template)
 const keepable = (value: string | null) => value === null || isStorable(value)
-const inOneLine = (value: string | null) => value === null || isOneLine(value)
-const noSuchPlace = `may only contain ${known}`
 const noText = 'must be well-formed text without NUL'
 
 const { shape } = MailSettings
-const template = (field: 'text' | 'html') =>
-  shape[field]
-    .refine(keepable, noText)
-    .refine(filled, noSuchPlace)
-    .refine(withKey, 'must contain {{license_key}}, or customers would never get their key')
+const template = (field: 'subject' | 'text' | 'html') =>
+  shape[field].refine(keepable, noText).superRefine((written, context) => {
+    const message = written === null ? undefined : problemWith('key', field, written)
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  })
 
 const isEmail = (value: string | null) => value === null || asciiEmail(value) !== undefined
 const noEmail = 'must be an email address'
@@ -40,7 +37,7 @@ const noEmail = 'must be an email address'
 const fromIn = shape.from
   .refine((from) => isEmail(from?.email ?? null), { path: ['email'], message: noEmail })
   .refine(
-    (from) => from === null || (keepable(from.name) && inOneLine(from.name)),
+    (from) => from === null || (keepable(from.name) && isOneLine(from.name ?? '')),
     'must have a one-line name',
   )
 
@@ -49,11 +46,7 @@ const mailIn = z
     enabled: shape.enabled.default(true),
     from: fromIn.default(null),
     replyTo: shape.replyTo.refine(isEmail, noEmail).default(null),
-    subject: shape.subject
-      .refine(keepable, noText)
-      .refine(inOneLine, 'must be one line')
-      .refine(filled, noSuchPlace)
-      .default(null),
+    subject: template('subject').default(null),
     text: template('text').default(null),
     html: template('html').default(null),
     language: shape.language.default('en'),
@@ -131,6 +124,15 @@ export function mailRoutes(app: ZodApp, ports: MailPorts, baseUrl: string): void
   testRoute(app, ports, baseUrl)
 }
 
+const testIn = z
+  .strictObject({
+    kind: TemplatePlace.shape.kind.default('key'),
+    language: TemplatePlace.shape.language
+      .default(null)
+      .meta({ description: 'The language of the customer; null where it is not known', example: 'de' }),
+  })
+  .meta({ example: { kind: 'expiring' } })
+
 const testOut = z
   .object({
     to: z
@@ -181,6 +183,7 @@ function testRoute(app: ZodApp, ports: MailPorts, baseUrl: string): void {
           'once, within 15 seconds, to the member who created the token, even while the product sends no other mails. ' +
           'A member can send five at once, then one a minute.',
         params: onlyProductId,
+        body: testIn.nullish(),
         response: {
           200: answer('What the mail server answered', z.object({ test: testOut })),
           ...errors(400, 403, 404, 422),
@@ -190,7 +193,13 @@ function testRoute(app: ZodApp, ports: MailPorts, baseUrl: string): void {
     async (request) => {
       const { tenantId, memberId } = callerIn(request)
       const product = await requireProduct(ports, tenantId, request.params.productId)
-      const tested = await sendTestMail(ports, product, memberId, originOf(request), baseUrl)
+      const tested = await sendTestMail(
+        ports,
+        { product, ...(request.body ?? { kind: 'key', language: null }) },
+        memberId,
+        originOf(request),
+        baseUrl,
+      )
       if (tested.outcome === 'wait')
         throw new Problem(429, 'rate_limited', 'too many test mails; wait and retry', {
           'retry-after': String(tested.retryAfterSeconds),

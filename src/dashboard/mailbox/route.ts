@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { htmlAsPage } from '../../domain/mails/rendering.ts'
 import { notFound } from '../../http/problem.ts'
 import type { KeptMail } from '../../mail/mailbox.ts'
 import { pageRoute } from '../frame/page-route.ts'
@@ -45,7 +46,7 @@ export function mailboxPages(app: FastifyInstance, { ports, show }: PageContext)
   })
 
   app.get('/mailbox/:id/html', manage('mail'), async (request: OneRequest, reply) => {
-    const { html } = await mailOf(request)
+    const html = htmlAsPage(await mailOf(request))
     if (html === null) throw notFound('HTML of this mail')
     return reply.header('content-security-policy', mailPolicy).type('text/html; charset=utf-8').send(html)
   })

@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import type { MailSettings } from '../../domain/mails/events.ts'
+import { isOneLine, problemWith } from '../../domain/mails/kinds.ts'
 import type { ProductMail } from '../../domain/mails/mail.ts'
-import { holdsKey, isOneLine, unknownPlaceholders } from '../../domain/mails/template.ts'
 import { portalLanguages } from '../../domain/portal/texts.ts'
 import { EmailAddress, isStorable } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalLine, optionalOf } from '../forms/typed.ts'
 
 const wrongAddress = 'Enter an email address, for example keys@example.com.'
-const unknown = 'This contains a placeholder that does not exist. Choose one of those listed below the form.'
-const isKnown = (template: string | undefined) =>
-  template === undefined || unknownPlaceholders(template).length === 0
+/** Refuses what cannot be filled in. */
+const fillable =
+  (field: 'subject' | 'text' | 'html') => (written: string | undefined, context: z.RefinementCtx) => {
+    const problem = written === undefined ? undefined : problemWith('key', field, written)
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: `This ${problem}.` })
+  }
 
 const line = (most: number) =>
   optionalLine(most).refine(
@@ -19,7 +22,7 @@ const line = (most: number) =>
   )
 
 /** A template of several lines, as it was typed; an empty one stands for the default. */
-const template = (most: number) =>
+const template = (field: 'text' | 'html', most: number) =>
   z
     .string()
     .optional()
@@ -31,11 +34,7 @@ const template = (most: number) =>
         .refine(isStorable, 'This text contains characters that are not allowed.'),
     )
     .transform((text) => (text.trim() === '' ? undefined : text))
-    .refine(isKnown, unknown)
-    .refine(
-      (text) => text === undefined || holdsKey(text),
-      'Add {{license_key}}, or customers would never get their key.',
-    )
+    .superRefine(fillable(field))
 
 /** The mail settings of a product: an empty field has its default. */
 export const MailForm = z
@@ -44,9 +43,9 @@ export const MailForm = z
     fromName: line(200),
     fromEmail: optionalOf(EmailAddress, wrongAddress),
     replyTo: optionalOf(EmailAddress, wrongAddress),
-    subject: line(300).refine(isKnown, unknown),
-    text: template(20_000),
-    html: template(100_000),
+    subject: line(300).superRefine(fillable('subject')),
+    text: template('text', 20_000),
+    html: template('html', 100_000),
     language: z.enum(portalLanguages),
     receipt: checked,
     /** When the settings last changed before the form was opened. */

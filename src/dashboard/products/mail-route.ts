@@ -81,7 +81,13 @@ export function mailPages(app: FastifyInstance, { ports, show, baseUrl }: PageCo
   app.post('/products/:id/mail/test', testing, async (request: ProductRequest, reply) => {
     const product = await productOf(ports, request)
     const { memberId } = principalOf(request)
-    const tested = await sendTestMail(ports, product, memberId, originOfMember(request), baseUrl)
+    const tested = await sendTestMail(
+      ports,
+      { product, kind: 'key', language: null },
+      memberId,
+      originOfMember(request),
+      baseUrl,
+    )
     return redirectWith(reply, mailPath(product), wordsOf(tested))
   })
 }

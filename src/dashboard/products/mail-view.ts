@@ -2,7 +2,7 @@ import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { asText } from '../../domain/mails/content.ts'
 import type { MailSettings } from '../../domain/mails/events.ts'
 import { builtInContent, builtInSubject } from '../../domain/mails/key-mail.ts'
-import { placeholders } from '../../domain/mails/template.ts'
+import { keyPlaceholders } from '../../domain/mails/kinds.ts'
 import { languageNames, portalLanguages } from '../../domain/portal/texts.ts'
 import { type Html, html } from '../../html.ts'
 import { type FilledForm, typedIn } from '../forms/filled-form.ts'
@@ -136,7 +136,7 @@ const placeholderTable = (): Html => html`<div class="sheeted">
   ${table({
     caption: 'Placeholders',
     columns: [{ label: 'Placeholder, and what it stands for' }],
-    rows: Object.entries(placeholders).map(([name, meaning]) => [
+    rows: Object.entries(keyPlaceholders).map(([name, meaning]) => [
       html`<span><code>{{${name}}}</code><span class="sub">${meaning}</span></span>`,
     ]),
   })}

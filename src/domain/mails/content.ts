@@ -8,15 +8,21 @@ export type Part =
   | { kind: 'facts'; facts: readonly (readonly [name: string, value: string])[] }
   /** A page to open. */
   | { kind: 'link'; label: string; url: string }
+  /** The vendor's logo, only in HTML. */
+  | { kind: 'logo'; name: string }
+  /** The vendor's last lines. */
+  | { kind: 'footer'; text: string }
 
 export const paragraph = (text: string): Part => ({ kind: 'paragraph', text })
 
 /** The content as plain text. */
-export const asText = (parts: readonly Part[]): string => `${parts.map(textOf).join('\n\n')}\n`
+export const asText = (parts: readonly Part[]): string =>
+  `${parts.flatMap((part) => (part.kind === 'logo' ? [] : [textOf(part)])).join('\n\n')}\n`
 
-function textOf(part: Part): string {
+function textOf(part: Exclude<Part, { kind: 'logo' }>): string {
   switch (part.kind) {
     case 'paragraph':
+    case 'footer':
       return part.text
     case 'code':
       return `    ${part.text}`
@@ -71,8 +77,15 @@ function htmlOf(part: Part): string {
       return `<p style="overflow-wrap:anywhere">${part.facts.map(factOf).join('<br>')}</p>`
     case 'link':
       return `<p><a class="button" style="${buttonStyle}" href="${escapeHtml(part.url)}">${escapeHtml(part.label)}</a></p>`
+    case 'logo':
+      return `<p><img src="${logoSource}" alt="${escapeHtml(part.name)}" style="max-height:48px;max-width:240px"></p>`
+    case 'footer':
+      return `<p class="name" style="color:#5f5f5a;font-size:13px;white-space:pre-line;overflow-wrap:anywhere">${escapeHtml(part.text)}</p>`
   }
 }
+
+/** By which the HTML of a mail refers to the logo that is sent with it. */
+export const logoSource = 'cid:logo'
 
 const factOf = ([name, value]: readonly [string, string]): string =>
   `<span class="name" style="color:#5f5f5a">${escapeHtml(name)}:</span> ${escapeHtml(value)}`

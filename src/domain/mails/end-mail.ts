@@ -1,10 +1,19 @@
 import { dayIn, type PortalLanguage } from '../portal/texts.ts'
-import { asHtml, asText, type Part, paragraph } from './content.ts'
+import { type Part, paragraph } from './content.ts'
 import { de } from './end-texts/de.ts'
 import { type EndMailText, en } from './end-texts/en.ts'
 import type { MailSettings } from './events.ts'
 import { keyMailText } from './key-mail.ts'
-import { type Correspondent, envelopeOf, oneLine, type WrittenMail } from './template.ts'
+import type { MailKind } from './kinds.ts'
+import {
+  bodyOf,
+  builtInWording,
+  oneLine,
+  type Wording,
+  type WrittenBody,
+  writeTemplate,
+} from './rendering.ts'
+import { type Correspondent, envelopeOf, type WrittenMail } from './template.ts'
 
 const catalogues: Record<PortalLanguage, Readonly<Record<EndMailText, string>>> = { en, de }
 
@@ -69,6 +78,15 @@ function textsOf(news: EndNews) {
   return { sentences, moments: { date, until }, values: {}, advice: 'renew' } as const
 }
 
+/** The kind of mail that tells of it. */
+export const kindOfNews: Record<EndNews['what'], MailKind> = {
+  expiring: 'expiring',
+  expired: 'expired',
+  fellBack: 'fell_back',
+  renewalFailed: 'renewal_failed',
+  usage: 'usage',
+}
+
 /**
  * Writes the mail that tells the holder of a license of its end, of a renewal that failed, or of a threshold of a meter.
  * @param sender the installation's address
@@ -77,18 +95,33 @@ export function writeEndMail(
   settings: MailSettings,
   facts: EndMailFacts,
   sender: Pick<Correspondent, 'email'>,
+  { template, look }: Wording = builtInWording,
 ): WrittenMail {
-  const { news, customer, productName, keyTypeName, portalUrl } = facts
-  const language = facts.language ?? settings.language
+  const language = template ? (template.language ?? settings.language) : (facts.language ?? settings.language)
+  const written: WrittenBody = template
+    ? writeTemplate(template, { language, values: valuesOf(facts, language) }, look)
+    : bodyOf(...builtIn(facts, language), { language, vendorName: facts.vendorName, look })
+  return { ...envelopeOf(settings, facts, sender, look), ...written }
+}
+
+const nameOf = ({ customer }: EndMailFacts): string => oneLine(customer.name ?? '')
+
+function greetingIn(language: PortalLanguage, facts: EndMailFacts): string {
+  const name = nameOf(facts)
+  const hello = keyMailText(language, 'hello')
+  return name === '' ? hello : `${hello} ${name}`
+}
+
+/** The subject and the parts of the text that keyledger comes with. */
+function builtIn(facts: EndMailFacts, language: PortalLanguage): [subject: string, parts: Part[]] {
+  const { news, productName, keyTypeName, portalUrl } = facts
   const { sentences, moments, values: own, advice } = textsOf(news)
   const values: Record<string, string> = { product: productName, plan: keyTypeName, ...own }
   for (const [name, moment] of Object.entries(moments)) if (moment) values[name] = dayIn(language, moment)
   const say = (text: EndMailText): string =>
     catalogues[language][text].replace(/\{(\w+)\}/g, (written, name: string) => values[name] ?? written)
-  const name = (customer.name ?? '').trim()
-  const hello = keyMailText(language, 'hello')
   const content: Part[] = [
-    paragraph(name === '' ? `${hello},` : `${hello} ${name},`),
+    paragraph(`${greetingIn(language, facts)},`),
     ...sentences.map((text) => paragraph(say(text))),
     { kind: 'facts', facts: [[say('key'), facts.displayKey]] },
     paragraph(say(advice)),
@@ -97,11 +130,32 @@ export function writeEndMail(
       : [{ kind: 'link', label: keyMailText(language, 'portalLink'), url: portalUrl } as const]),
     paragraph(facts.vendorName),
   ]
-  const subject = oneLine(say(`${news.what}Subject`))
+  return [oneLine(say(`${news.what}Subject`)), content]
+}
+
+/** The values of a vendor's template; what is not known is empty. */
+function valuesOf(facts: EndMailFacts, language: PortalLanguage): Record<string, string> {
+  const { moments, values } = textsOf(facts.news)
+  const {
+    date = null,
+    until = null,
+    retry = null,
+    resets = null,
+  }: { [moment: string]: string | null } = moments
+  const day = (moment: string | null) => (moment === null ? '' : dayIn(language, moment))
   return {
-    ...envelopeOf(settings, facts, sender),
-    subject,
-    text: asText(content),
-    html: asHtml(language, subject, content),
+    ...values,
+    greeting: greetingIn(language, facts),
+    customer_name: nameOf(facts),
+    customer_email: facts.customer.email,
+    vendor_name: facts.vendorName,
+    product_name: facts.productName,
+    key_type_name: facts.keyTypeName,
+    portal_url: facts.portalUrl ?? '',
+    display_key: facts.displayKey,
+    expires_on: day(date),
+    works_until: day(until),
+    retry_on: day(retry),
+    resets_on: day(resets),
   }
 }

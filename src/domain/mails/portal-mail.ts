@@ -1,6 +1,7 @@
 import { plainText } from '../plain-text.ts'
 import type { PortalLanguage, PortalTextKey, Say } from '../portal/texts.ts'
-import { asHtml, asText, type Part, paragraph } from './content.ts'
+import { type Part, paragraph } from './content.ts'
+import { bodyOf, type MailLook, plainLook } from './rendering.ts'
 import type { Correspondent, WrittenMail } from './template.ts'
 
 type MailFacts = {
@@ -16,7 +17,7 @@ export type PortalMailFacts = MailFacts & { minutes: number }
 /** The contents of an invitation to an organization; its name is null once the person behind it was erased. */
 export type InvitationFacts = MailFacts & { organization: string | null }
 
-type Writing = { language: PortalLanguage; say: Say }
+type Writing = { language: PortalLanguage; say: Say; look?: MailLook }
 
 /**
  * Writes the mail with a customer's link, in the language of the page on which they asked for it.
@@ -64,7 +65,7 @@ type Texts = {
 
 function written(
   { to, supportEmail, url, vendor: name }: MailFacts,
-  { language, say }: Writing,
+  { language, say, look = plainLook }: Writing,
   sender: Correspondent,
   texts: Texts,
 ): WrittenMail {
@@ -74,11 +75,9 @@ function written(
   const content = partsOf(say(texts.text, { vendor, link: url, ...texts.values }), { label, url })
   return {
     from: { name: vendor, email: sender.email },
-    replyTo: supportEmail,
+    replyTo: supportEmail ?? look.replyTo,
     to: { name: null, email: to },
-    subject,
-    text: asText(content),
-    html: asHtml(language, subject, content),
+    ...bodyOf(subject, content, { language, vendorName: vendor, look }),
   }
 }
 

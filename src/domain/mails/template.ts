@@ -1,6 +1,7 @@
+import type { PortalLogo } from '../portal/events.ts'
 import { dayIn, durationIn, type PortalLanguage } from '../portal/texts.ts'
 import type { Duration } from '../products/key-type.ts'
-import { asHtml, asText, escapeHtml } from './content.ts'
+import { asHtml, asText } from './content.ts'
 import type { MailSettings } from './events.ts'
 import {
   builtInContent,
@@ -9,25 +10,19 @@ import {
   keyMailText,
   type MailOccasion,
 } from './key-mail.ts'
-
-/** The placeholders of a template, and what each stands for. */
-export const placeholders = {
-  greeting: 'Hello and the name, or only Hello, in the language of the mail',
-  customer_name: 'the name, or nothing if the provider sent none',
-  customer_email: 'the email address of the customer',
-  vendor_name: 'the name of the workspace',
-  product_name: 'the name of the product',
-  key_type_name: 'the name of the key type',
-  license_key: 'the license key; every template must contain it',
-  quantity: 'the quantity bought',
-  devices: 'the number of devices, or unlimited',
-  expires_on: 'the expiry date, how long it is valid from the first activation, or never',
-  sale_id: "the provider's id of the sale, or nothing for a license that was not sold",
-  order_number: 'the id of the sale, only its last characters if it is long; for a subject',
-  portal_url: "the address of your customers' portal, or nothing while it is closed",
-} as const satisfies Record<string, string>
-
-type Placeholder = keyof typeof placeholders
+import { type keyPlaceholders, namesIn } from './kinds.ts'
+import {
+  builtInWording,
+  dressed,
+  filled,
+  type MailLook,
+  oneLine,
+  plainLook,
+  type Wording,
+  type WrittenBody,
+  withLogo,
+  writeTemplate,
+} from './rendering.ts'
 
 /** The values of the placeholders, as known when the mail is written. */
 export type MailFacts = {
@@ -58,46 +53,46 @@ export type WrittenMail = {
   text: string
   /** Null for a mail with plain text only. */
   html: string | null
+  /** The picture that the HTML refers to as `cid:logo`. */
+  logo?: PortalLogo
 }
-
-const place = /\{\{\s*([a-z_]+)\s*\}\}/g
-
-const isPlaceholder = (name: string): name is Placeholder => Object.hasOwn(placeholders, name)
-
-/** The names between double braces that are no placeholders. */
-export function unknownPlaceholders(template: string): string[] {
-  return [...template.matchAll(place)].map(([, name = '']) => name).filter((name) => !isPlaceholder(name))
-}
-
-/** Whether the template contains the license key. */
-export const holdsKey = (template: string): boolean =>
-  [...template.matchAll(place)].some(([, name]) => name === 'license_key')
-
-/** Whether a text can stand in a header. */
-export const isOneLine = (text: string): boolean => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
 
 /**
  * Writes the mail with a customer's key. Its address is always the installation's: the mail server is shared,
  * so a vendor could otherwise send from another's address. The vendor's name is the sender's name, and
  * replies go to the vendor's address.
  * @param sender the installation's address
- * @param occasion a vendor's own subject and text are those of a sale; another mail has the built-in ones
+ * @param occasion the subject and text of a product's settings are those of a sale
+ * @param wording the vendor's template for this customer, and the look of the mail
  */
 export function writeMail(
   settings: MailSettings,
   facts: MailFacts,
   sender: Pick<Correspondent, 'email'>,
   occasion: MailOccasion = 'sale',
+  wording: Wording = builtInWording,
 ): WrittenMail {
-  const language = languageOf(settings, facts, occasion)
-  const values = valuesOf(facts, language)
-  const { subject, text, html } = templatesOf(settings, facts, language, occasion)
   return {
-    ...envelopeOf(settings, facts, sender),
-    subject: oneLine(fill(subject, values, (value) => value)),
-    text: fill(text, values, (value) => value),
-    html: html === null ? null : fill(html, values, escapeHtml),
+    ...envelopeOf(settings, facts, sender, wording.look),
+    ...contentOf(settings, facts, occasion, wording),
   }
+}
+
+/** The most particular wording wins, but settings of a product do over a template for all products. */
+function contentOf(
+  settings: MailSettings,
+  facts: MailFacts,
+  occasion: MailOccasion,
+  { template, look }: Wording,
+): WrittenBody {
+  const hasText = occasion === 'sale' && settings.text !== null
+  if (template && (template.productId !== null || !hasText)) {
+    const language = template.language ?? settings.language
+    return writeTemplate(template, { language, values: valuesOf(facts, language) }, look)
+  }
+  const language = languageOf(settings, facts, occasion)
+  const values = { ...valuesOf(facts, language), footer: look.footer ?? '' }
+  return withLogo(filled(builtInOrSet(settings, facts, { language, occasion, look }), values), look)
 }
 
 /** Who a mail to a customer is from and to, the same for all of them. */
@@ -105,9 +100,10 @@ export const envelopeOf = (
   settings: MailSettings,
   { customer, vendorName }: Pick<MailFacts, 'customer' | 'vendorName'>,
   sender: Pick<Correspondent, 'email'>,
+  { replyTo }: MailLook = plainLook,
 ) => ({
   from: { name: senderName(settings.from?.name ?? null, vendorName), email: sender.email },
-  replyTo: settings.replyTo ?? settings.from?.email ?? null,
+  replyTo: settings.replyTo ?? settings.from?.email ?? replyTo,
   to: { email: customer.email, name: customer.name && oneLine(customer.name) },
 })
 
@@ -131,25 +127,28 @@ function languageOf(settings: MailSettings, facts: MailFacts, occasion: MailOcca
  * A vendor's text is never combined with the default HTML: without HTML of its own it is sent as plain text
  * only.
  */
-function templatesOf(
+function builtInOrSet(
   settings: MailSettings,
   facts: MailFacts,
-  language: PortalLanguage,
-  occasion: MailOccasion,
-): { subject: string; text: string; html: string | null } {
+  { language, occasion, look }: { language: PortalLanguage; occasion: MailOccasion; look: MailLook },
+): WrittenBody {
   const shown = { ...facts, isOrder: facts.saleId !== null }
   const usualSubject = builtInSubject(language, shown)
-  const { subject, text, html } = settings
-  if (occasion === 'sale' && text !== null) return { subject: subject ?? usualSubject, text, html }
-  const content = builtInContent(language, occasion, shown)
-  return {
-    subject: occasion === 'sale' ? (subject ?? usualSubject) : usualSubject,
-    text: asText(content),
-    html: asHtml(language, '{{product_name}}', content),
+  const { text, html } = settings
+  const subject = occasion === 'sale' ? (settings.subject ?? usualSubject) : usualSubject
+  if (occasion === 'sale' && text !== null) {
+    const hasFooter = look.footer === null || namesIn(text).includes('footer')
+    return { subject, text: hasFooter ? text : `${text.trimEnd()}\n\n{{footer}}\n`, html }
   }
+  const frame = { ...look, footer: look.footer === null ? null : '{{footer}}' }
+  const content = dressed(builtInContent(language, occasion, shown), frame, '{{vendor_name}}')
+  return { subject, text: asText(content), html: asHtml(language, '{{product_name}}', content) }
 }
 
-function valuesOf(facts: MailFacts, language: PortalLanguage): Record<Placeholder, string> {
+function valuesOf(
+  facts: MailFacts,
+  language: PortalLanguage,
+): Record<Exclude<keyof typeof keyPlaceholders, 'footer'>, string> {
   const { customer, quantity, deviceLimit } = facts
   const name = oneLine(customer.name ?? '')
   const hello = keyMailText(language, 'hello')
@@ -184,17 +183,5 @@ const maxOrderNumber = 20
 const orderNumber = (saleId: string): string =>
   saleId.length > maxOrderNumber ? `…${saleId.slice(-8)}` : saleId
 
-/** Replaces all placeholders in one pass, so that placeholders inside a value are not replaced. */
-function fill(
-  template: string,
-  values: Record<Placeholder, string>,
-  write: (value: string) => string,
-): string {
-  return template.replace(place, (whole, name: string) => (isPlaceholder(name) ? write(values[name]) : whole))
-}
-
 /** A display name, without characters that reorder or hide the text after it. */
 const headerText = (value: string): string => oneLine(value.replace(/\p{Cf}+/gu, ''))
-
-/** Header text on one line, so that a customer's text cannot begin a header of its own. */
-export const oneLine = (value: string): string => value.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()

@@ -50,6 +50,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Customers', description: 'License holders and their entitlement overrides' },
         { name: 'Resellers', description: 'Who sells licenses to customers of their own, within quotas' },
         { name: 'Workspace', description: 'The name and the plan of the tenant' },
+        { name: 'Mails', description: 'How mails to customers are worded' },
         { name: 'Portal', description: 'Where customers see their licenses and free seats' },
         { name: 'Usage', description: 'Counts of activations and validations' },
         { name: 'Refusals', description: 'Calls of validate and activate that were refused, and why' },

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { findAddressOfPerson } from '../../../projections/licenses/of-person.ts'
+import { findLook } from '../../../projections/wordings.ts'
 import { customerLinkMs, hasCustomerLink, writeCustomerLink } from '../../access/customer-links.ts'
 import { sameMailbox } from '../../access/fingerprint.ts'
 import { momentOf } from '../../commands/origin.ts'
@@ -77,8 +78,9 @@ async function mailLink(
   const { mailer, mailbox, from } = ports.mailing
   const { supportEmail } = portal.settings
   const facts = { to: person.email, vendor: portal.name, supportEmail, url, minutes: linkMinutes }
+  const look = await findLook(ports.db, tenantId)
   const mail: OutgoingMail = {
-    ...writePortalMail(facts, { language, say }, from),
+    ...writePortalMail(facts, { language, say, look }, from),
     tenantId,
     deliveryId,
     at: momentOf(ports),

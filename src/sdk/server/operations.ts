@@ -55,6 +55,7 @@ export const operations = {
   getEvidence: 'GET /v1/licenses/{id}/evidence',
   getLicense: 'GET /v1/licenses/{id}',
   getLicenseHistory: 'GET /v1/licenses/{id}/history paged',
+  getMailStyle: 'GET /v1/mail-style',
   getPortal: 'GET /v1/portal',
   getProduct: 'GET /v1/products/{productId}',
   getProductMail: 'GET /v1/products/{productId}/mail',
@@ -91,6 +92,7 @@ export const operations = {
   listLicenseMeters: 'GET /v1/licenses/{id}/meters',
   listLicenses: 'GET /v1/licenses paged',
   listLicensesOfCustomer: 'GET /v1/customers/{id}/licenses paged',
+  listMailTemplates: 'GET /v1/mail-templates',
   listMeterLines: 'GET /v1/licenses/{id}/meters/{meter}/uses paged',
   listParkedSales: 'GET /v1/sales/parked paged',
   listPeople: 'GET /v1/customers/{id}/people paged',
@@ -116,6 +118,7 @@ export const operations = {
   mintLicense: 'POST /v1/licenses idempotent',
   pauseWebhookReplay: 'POST /v1/webhook/replays/{id}/pause idempotent',
   previewConfirmation: 'GET /v1/confirmations/{id}/preview',
+  previewMail: 'POST /v1/mail-templates/preview',
   readInsights: 'GET /v1/insights',
   readMeteredUseOfCustomer: 'GET /v1/customers/{id}/usage',
   readMeteredUseOfLicense: 'GET /v1/licenses/{id}/usage',
@@ -131,6 +134,7 @@ export const operations = {
   releaseRelay: 'POST /v1/licenses/{id}/relays/release idempotent',
   remintLicense: 'POST /v1/licenses/{id}/remint idempotent',
   removeCustomerNote: 'DELETE /v1/customers/{id}/notes/{noteId}',
+  removeMailTemplate: 'DELETE /v1/mail-templates/{templateId}',
   removePerson: 'DELETE /v1/customers/{id}/people/{personId}',
   removePortalLogo: 'DELETE /v1/portal/logo',
   replaceEntitlementOverrides: 'PATCH /v1/customers/{id}/entitlements',
@@ -148,6 +152,8 @@ export const operations = {
   searchLicenses: 'POST /v1/licenses/search safe',
   sendLicenseKey: 'POST /v1/licenses/{id}/send-key idempotent',
   setFreeTier: 'POST /v1/products/{productId}/free-tier idempotent',
+  setMailStyle: 'PUT /v1/mail-style',
+  setMailTemplate: 'PUT /v1/mail-templates',
   setPortal: 'PUT /v1/portal',
   setPortalLogo: 'PUT /v1/portal/logo',
   setProductMail: 'PUT /v1/products/{productId}/mail',
@@ -225,6 +231,7 @@ export type DryRunId =
   | 'reinstateLicense'
   | 'remintLicense'
   | 'removeCustomerNote'
+  | 'removeMailTemplate'
   | 'removePerson'
   | 'removePortalLogo'
   | 'replaceEntitlementOverrides'
@@ -240,6 +247,8 @@ export type DryRunId =
   | 'rotateWebhookSecret'
   | 'sendLicenseKey'
   | 'setFreeTier'
+  | 'setMailStyle'
+  | 'setMailTemplate'
   | 'setPortal'
   | 'setPortalLogo'
   | 'setProductMail'

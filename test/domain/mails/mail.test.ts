@@ -8,7 +8,7 @@ import type { MailSettings } from '../../../src/domain/mails/events.ts'
 import { keyMailText } from '../../../src/domain/mails/key-mail.ts'
 import { decideMail, evolveMail, type MailCommand, usualMail } from '../../../src/domain/mails/mail.ts'
 import { writePortalMail } from '../../../src/domain/mails/portal-mail.ts'
-import { type MailFacts, unknownPlaceholders, writeMail } from '../../../src/domain/mails/template.ts'
+import { type MailFacts, writeMail } from '../../../src/domain/mails/template.ts'
 import { sayIn } from '../../../src/domain/portal/texts.ts'
 import { givenOn } from '../given.ts'
 
@@ -215,6 +215,3 @@ describe('the mail with a link to the portal', () => {
     expect(mail.html).toContain('token=a&amp;b now.<br>Yours')
   })
 })
-
-test('unknown placeholders are named', () =>
-  expect(unknownPlaceholders('{{license_key}} {{licence}} {{ toString }}')).toStrictEqual(['licence']))

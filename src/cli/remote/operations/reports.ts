@@ -70,6 +70,16 @@ const providerWords = {
 
 /** The portal, tokens, approvals and the workspace itself. */
 export const workspaceCommands = {
+  listMailTemplates: {
+    words: 'mail templates list',
+    items: 'templates',
+    columns: { TEMPLATE: 'id', SUBJECT: 'subject' },
+  },
+  setMailTemplate: { words: 'mail templates set' },
+  removeMailTemplate: { words: 'mail templates remove' },
+  previewMail: { words: 'mail preview', summary: 'Show a mail with made-up values, as it would be sent' },
+  getMailStyle: { words: 'mail style show' },
+  setMailStyle: { words: 'mail style set' },
   getPortal: { words: 'portal show', summary: 'Show the settings of the customer portal' },
   setPortal: {
     words: 'portal set',

@@ -5,6 +5,7 @@ import { connect } from '../program.ts'
 
 connect()
 await import('./licenses.ts')
+await import('./mails.ts')
 await import('./meters.ts')
 await import('./undone.ts')
 await import('./customers.ts')
