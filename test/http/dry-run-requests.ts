@@ -223,7 +223,7 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'POST /v1/licenses/{id}/suspend': [`/v1/licenses/${ids.license}/suspend`],
   'POST /v1/licenses/{id}/resume': [`/v1/licenses/${ids.suspended}/resume`],
   'POST /v1/licenses/{id}/allow-sharing': [`/v1/licenses/${ids.license}/allow-sharing`, { allowed: true }],
-  'POST /v1/licenses/published-keys': ['/v1/licenses/published-keys', { found: ['ACME-UNKNOWN-1'] }],
+  'POST /v1/licenses/published-keys': ['/v1/licenses/published-keys', { found: ['OLD-4711-XKCD-2049'] }],
   'POST /v1/licenses/{id}/reinstate': [`/v1/licenses/${ids.revoked}/reinstate`],
   ...ofMeter('licenses', ids.metered, ids.credit),
   ...ofMeter('customers', ids.sharer, ids.sharedCredit),
