@@ -60,6 +60,7 @@ test('no command runs with an empty option, except a list and a text that an emp
     'key-types create x --fallback-entitlements',
     'key-types update x x --entitlements',
     'key-types update x x --fallback-entitlements',
+    'licenses published-keys --found',
     'licenses update x --email',
     'licenses update x --name',
     'portal set --accent-color',

@@ -240,7 +240,7 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'POST /v1/licenses/{id}/resume': [`/v1/licenses/${ids.suspended}/resume`],
   'DELETE /v1/licenses/{id}/people/{personId}': [`/v1/licenses/${ids.teamLicense}/people/${ids.person}`],
   'POST /v1/licenses/{id}/allow-sharing': [`/v1/licenses/${ids.license}/allow-sharing`, { allowed: true }],
-  'POST /v1/licenses/published-keys': ['/v1/licenses/published-keys', { found: ['ACME-UNKNOWN-1'] }],
+  'POST /v1/licenses/published-keys': ['/v1/licenses/published-keys', { found: ['OLD-4711-XKCD-2049'] }],
   'POST /v1/licenses/{id}/reinstate': [`/v1/licenses/${ids.revoked}/reinstate`],
   ...ofMeter('licenses', ids.metered, ids.credit),
   ...ofMeter('customers', ids.sharer, ids.sharedCredit),

@@ -99,7 +99,13 @@ function databaseOf(entry: Value): Buffer {
     description: { en: 'test' },
   }
   const marker = [0xab, 0xcd, 0xef, ...Buffer.from('MaxMind.com')]
-  return Buffer.from([...tree, ...Array(16).fill(0), ...encoded(entry), ...marker, ...encoded(metadata)])
+  return Buffer.from([
+    ...tree,
+    ...Array.from({ length: 16 }, () => 0),
+    ...encoded(entry),
+    ...marker,
+    ...encoded(metadata),
+  ])
 }
 
 function encoded(value: Value): number[] {
