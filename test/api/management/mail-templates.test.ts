@@ -1,3 +1,4 @@
+// cspell:ignore Guten
 /**
  * Guarantee: a vendor's template is what its customers get, a preview shows it, and no other tenant's product or template is
  * reachable.
@@ -22,7 +23,7 @@ const call = (method: 'DELETE' | 'GET' | 'POST' | 'PUT', path: string, body?: ob
   api.ask(method, path, { token, ...(body && { body }) })
 /** What is answered, as far as these tests look at it. */
 const mailOf = ({ body }: { body: unknown }) =>
-  z.object({ mail: z.looseObject({ text: z.string() }) }).parse(body).mail
+  z.object({ mail: z.looseObject({ replyTo: z.string().nullable(), text: z.string() }) }).parse(body).mail
 const errorOf = ({ body }: { body: unknown }) => z.object({ error: z.string() }).parse(body).error
 const wording = { kind: 'expiring', subject: 'Ends {{expires_on}}', text: '{{greeting}}\n\n{{expires_on}}' }
 
@@ -38,10 +39,8 @@ test('a template is saved, shown, and removed, after which the mail is the built
   const removed = await call('DELETE', '/v1/mail-templates/expiring.editor.de')
   expect(removed).toMatchObject({ status: 200, body: { templates: [] } })
   const builtIn = await call('POST', '/v1/mail-templates/preview', { ...of, language: 'de' })
-  expect(mailOf(builtIn)).toMatchObject({
-    replyTo: 'help@acme.example',
-    text: expect.stringMatching(/\n\nLondon\n$/),
-  })
+  const { replyTo, text } = mailOf(builtIn)
+  expect([replyTo, text.endsWith('\n\nLondon\n')]).toStrictEqual(['help@acme.example', true])
 })
 
 test('what cannot be filled in is refused with what to do, in a preview as well', async () => {
