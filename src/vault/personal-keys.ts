@@ -3,7 +3,7 @@ import { type LicenseKey, newLicenseKey } from '../credentials/license-key.ts'
 import type { TenantKeys } from './tenant-keys.ts'
 
 /** A person's key for one license; `keyId` tells it from their keys before and after it. */
-export type PersonalKeyName = { tenantId: string; licenseId: string; personId: string; keyId: string }
+type PersonalKeyName = { tenantId: string; licenseId: string; personId: string; keyId: string }
 
 /**
  * The keys of people who have seats of a license. Their text is kept nowhere: it is derived again whenever the person wants to see it,
