@@ -17,6 +17,7 @@ const files = [
   'start/start.css',
   'integrations/integrations.css',
   'license/license.css',
+  'mails/mails.css',
   'portal/portal.css',
   'system/system.css',
   'audit/audit.css',

@@ -5,6 +5,7 @@ import type { KeptMail } from '../../mail/mailbox.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
+import { sendMailHtml } from './shown-html.ts'
 import { mailboxView, mailView } from './view.ts'
 
 /** Mails contain license keys, so only members who may configure mail can read them. */
@@ -13,10 +14,6 @@ const manage = (auditedView: 'mail' | 'mails') => pageRoute({ page: 'manage_sett
 const maxMails = 200
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
-
-/** The content security policy of a shown mail: only its own styles, nothing else. */
-const mailPolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 
 /** The mails that are stored because no mail server is configured; 404 with a mail server. */
 export function mailboxPages(app: FastifyInstance, { ports, show }: PageContext): void {
@@ -48,6 +45,6 @@ export function mailboxPages(app: FastifyInstance, { ports, show }: PageContext)
   app.get('/mailbox/:id/html', manage('mail'), async (request: OneRequest, reply) => {
     const html = htmlAsPage(await mailOf(request))
     if (html === null) throw notFound('HTML of this mail')
-    return reply.header('content-security-policy', mailPolicy).type('text/html; charset=utf-8').send(html)
+    return sendMailHtml(reply, html)
   })
 }

@@ -2,17 +2,16 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { findMail } from '../../../projections/mails.ts'
 import { findOpenPortal } from '../../../projections/portal.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
-import { changeMail, sendTestMail, type TestMail } from '../../commands/mails.ts'
+import { changeMail, sendTestMail } from '../../commands/mails.ts'
 import { sameJson } from '../../domain/equality.ts'
 import type { ProductMail } from '../../domain/mails/mail.ts'
 import { portalUrl } from '../../domain/portal/portal.ts'
-import type { MailProblem, Sending } from '../../mail/mailer.ts'
 import { changedMeanwhile, type FilledForm, readForm } from '../forms/filled-form.ts'
 import { pageRoute } from '../frame/page-route.ts'
+import { testMailWords } from '../mails/test-words.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import type { FlashMessage } from '../session/session.ts'
 import { MailForm, mailForm, seenOf, settingsIn } from './mail-form.ts'
 import { mailSettingsView } from './mail-view.ts'
 import { aboveIn, type ProductRequest, productOf } from './product-of-page.ts'
@@ -88,38 +87,6 @@ export function mailPages(app: FastifyInstance, { ports, show, baseUrl }: PageCo
       originOfMember(request),
       baseUrl,
     )
-    return redirectWith(reply, mailPath(product), wordsOf(tested))
+    return redirectWith(reply, mailPath(product), testMailWords(tested))
   })
-}
-
-function wordsOf(tested: TestMail): FlashMessage {
-  if (tested.outcome === 'wait') {
-    const { retryAfterSeconds: seconds } = tested
-    return {
-      kind: 'wrong',
-      text: `Too many test mails. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
-    }
-  }
-  const { sending, to, kept } = tested
-  if (!sending.taken) return { kind: 'wrong', text: `The test mail was not sent. ${problemText(sending)}` }
-  return {
-    kind: 'done',
-    text: kept
-      ? 'The test mail is in the mailbox, since no mail server is configured.'
-      : `The mail server accepted the test mail to ${to}. Look in your inbox and in the spam folder.`,
-  }
-}
-
-const problemTexts: Record<MailProblem, string> = {
-  refused: 'The mail server refused it',
-  authentication: 'The mail server rejects the credentials of this installation; ask its operator',
-  timeout: 'The mail server did not answer in time',
-  connection: 'The mail server cannot be reached; ask the operator of this installation',
-  name: "The mail server's name cannot be found; ask the operator of this installation",
-  tls: 'No encrypted connection to the mail server is possible; ask the operator of this installation',
-  internal: 'It failed within this installation; ask its operator',
-}
-
-function problemText({ problem, answer }: Extract<Sending, { taken: false }>): string {
-  return `${problemTexts[problem]}${answer === null ? '.' : `: ${answer.trim()}`}`
 }

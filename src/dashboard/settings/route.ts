@@ -11,6 +11,7 @@ import { shortestLifetimeSeconds } from '../../domain/confirmations/events.ts'
 import { may } from '../../domain/members/roles.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
+import { mailTemplatePages } from '../mails/route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
@@ -56,6 +57,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
           mayManage: may(principal.role, 'manage_settings'),
           mayChangeRule: may(principal.role, 'manage_members'),
           mayConnect: may(principal.role, 'manage_connections'),
+          mayWord: may(principal.role, 'manage_products'),
         }),
     })
   })
@@ -68,6 +70,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
   signInSettingPages(app, context)
   directorySettingPages(app, context)
   customerSettingPages(app, context)
+  mailTemplatePages(app, context)
 }
 
 /** The form names the key to replace, so that sending it twice replaces one key only. */

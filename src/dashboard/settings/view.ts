@@ -5,6 +5,7 @@ import { type Content, type Html, html } from '../../html.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, facts, heading, secretBox, section, tokenField } from '../frame/parts.ts'
+import { mailsSummary } from '../mails/view.ts'
 import type { Principal } from '../session/principal.ts'
 import { type ApprovalSettings, approvalRuleSummary } from './approval-rule-view.ts'
 import { customersSummary } from './customers-route.ts'
@@ -28,12 +29,14 @@ type Settings = {
   mayChangeRule: boolean
   /** Checkout key and webhook. */
   mayConnect: boolean
+  /** The texts of mails. */
+  mayWord: boolean
 }
 
 export function settingsView(view: View, settings: Settings): Html {
   const { principal, sdkKey, checkoutKey, signingKeys, approvals, signIn, scim, customersByAddress } =
     settings
-  const { mayManage, mayChangeRule, mayConnect } = settings
+  const { mayManage, mayChangeRule, mayConnect, mayWord } = settings
   const { tenantId, tenantName, tenantStatus, plan } = principal
   return html`<div>
     ${heading('Settings', 'Settings of the whole workspace.')}
@@ -52,6 +55,7 @@ export function settingsView(view: View, settings: Settings): Html {
     ${section('Single sign-on', signInSummary(signIn, mayChangeRule), 'How members of this workspace sign in.')}
     ${section('Directory', directorySummary(scim, mayChangeRule), 'Members that a directory adds and removes over SCIM 2.0.')}
     ${section('Customers', customersSummary(view.token, customersByAddress, mayManage), 'Which customer a new license belongs to.')}
+    ${section('Mails', mailsSummary(mayWord), 'What your customers read.')}
     ${section('SDK key', sdkKeySummary(view, sdkKey, mayConnect), 'API key that your apps use for the client API.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayConnect), 'API key for creating checkout sessions.')}
     ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'Keys that sign leases and settings, so that your apps can verify them offline.')}

@@ -1,0 +1,194 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { findWordings } from '../../../projections/wordings.ts'
+import { sendTestMail } from '../../commands/mails.ts'
+import { changeMailStyle, removeMailTemplate, setMailTemplate, writeSample } from '../../commands/wordings.ts'
+import { type MailKind, type MailTemplate, mailKindNames } from '../../domain/mails/kinds.ts'
+import { htmlAsPage } from '../../domain/mails/rendering.ts'
+import type { TemplatePlace } from '../../domain/mails/wording-events.ts'
+import { templateId } from '../../domain/mails/wordings.ts'
+import { portalLanguages } from '../../domain/portal/texts.ts'
+import { notFound } from '../../http/problem.ts'
+import { type FilledForm, readForm } from '../forms/filled-form.ts'
+import { refusedForm } from '../forms/refused.ts'
+import type { Crumb } from '../frame/navigation.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { one, productChoices } from '../lists/lists.ts'
+import { sendMailHtml, sendMailText } from '../mailbox/shown-html.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
+import { filledStyle, filledTemplate, StyleForm, templateForm } from './form.ts'
+import { testMailWords } from './test-words.ts'
+import { mailsPath, mailsView, type Place, templatePath, templateView } from './view.ts'
+
+const manage = pageRoute({ page: 'manage_products' })
+/** A mail server may take longer to answer than a page. */
+const testing = pageRoute({ page: 'manage_products', noRequestTimeout: true })
+
+type KindRequest = FastifyRequest<{ Params: { kind: string } }>
+
+const Query = z.object({
+  product: one,
+  language: z
+    .enum(['', ...portalLanguages])
+    .optional()
+    .catch(undefined),
+})
+const above: Crumb[] = [
+  { label: 'Settings', href: '/dashboard/settings' },
+  { label: 'Mails', href: mailsPath },
+]
+const path = '/settings/mails'
+
+/** How the workspace words its mails, with the mail beside each text. */
+export function mailTemplatePages(app: FastifyInstance, context: PageContext): void {
+  listPages(app, context)
+  editorPages(app, context)
+  previewPages(app, context)
+}
+
+function listPages(app: FastifyInstance, { ports, show }: PageContext): void {
+  const page = async (request: FastifyRequest, reply: FastifyReply, filled?: FilledForm) => {
+    const { tenantId } = principalOf(request)
+    const [wordings, products] = await Promise.all([
+      findWordings(ports.db, tenantId),
+      productChoices(ports, tenantId),
+    ])
+    const form = filled ?? filledStyle(wordings.style)
+    return show(reply, {
+      title: 'Mails',
+      nav: 'settings',
+      content: (view) => mailsView(view, wordings, products, form),
+      form,
+    })
+  }
+
+  app.get(path, manage, (request, reply) => page(request, reply))
+
+  app.post(`${path}/style`, manage, async (request, reply) => {
+    const { filled, data } = readForm(StyleForm, request)
+    if (!data) return page(request, reply, filled)
+    const { replyTo = null, footer, logo } = data
+    const style = { replyTo, footer, logo }
+    await changeMailStyle(ports, principalOf(request).tenantId, style, originOfMember(request))
+    return redirectWith(reply, mailsPath, 'Saved for all mails.')
+  })
+}
+
+type Found = { tenantId: string; place: Place; product: PresentProduct | null; recorded: TemplatePlace }
+
+/** What the template of an address is for. @throws Problem 404 for no mail, or no product, of this name */
+async function placeOf({ ports }: PageContext, request: KindRequest): Promise<Found> {
+  const { tenantId } = principalOf(request)
+  const kind = mailKindNames.find((name) => name === request.params.kind)
+  if (!kind) throw notFound('mail')
+  const { product: productId, language } = Query.parse(request.query)
+  const product = productId ? await ports.findProduct(tenantId, productId) : null
+  if (product === undefined) throw notFound('product')
+  const place = { kind, product, language: language || null }
+  return {
+    tenantId,
+    place,
+    product,
+    recorded: { kind, productId: productId || null, language: place.language },
+  }
+}
+
+const templateOf = async ({ ports }: PageContext, { tenantId, recorded }: Found) =>
+  (await findWordings(ports.db, tenantId)).templates[templateId(recorded)]
+
+function editorPages(app: FastifyInstance, context: PageContext): void {
+  const { ports, show, baseUrl } = context
+  const page = async (reply: FastifyReply, found: Found, filled?: FilledForm) => {
+    const [template, products] = await Promise.all([
+      templateOf(context, found),
+      productChoices(ports, found.tenantId),
+    ])
+    const form = filled ?? filledTemplate(template)
+    const shown = { products, exists: template !== undefined, mayTest: found.product !== null }
+    withFrames(reply)
+    return show(reply, {
+      title: 'Text of a mail',
+      nav: 'settings',
+      trail: above,
+      content: (view) => templateView(view, found.place, shown, form),
+      form,
+    })
+  }
+
+  app.get(`${path}/:kind`, manage, async (request: KindRequest, reply) =>
+    page(reply, await placeOf(context, request)),
+  )
+
+  app.post(`${path}/:kind`, manage, async (request: KindRequest, reply) => {
+    const found = await placeOf(context, request)
+    const { filled, data } = readForm(templateForm(found.place.kind), request)
+    if (!data) return page(reply, found, filled)
+    try {
+      await setMailTemplate(ports, found.tenantId, { ...found.recorded, ...data }, originOfMember(request))
+    } catch (error) {
+      return page(reply, found, refusedForm(error, filled))
+    }
+    return redirectWith(reply, templatePath(found.place), 'Text saved.')
+  })
+
+  app.post(`${path}/:kind/remove`, manage, async (request: KindRequest, reply) => {
+    const { tenantId, recorded } = await placeOf(context, request)
+    await removeMailTemplate(ports, tenantId, recorded, originOfMember(request))
+    return redirectWith(reply, mailsPath, 'Text removed.')
+  })
+
+  app.post(`${path}/:kind/test`, testing, async (request: KindRequest, reply) => {
+    const { place, product } = await placeOf(context, request)
+    if (!product) throw notFound('product')
+    const { kind, language } = place
+    const { memberId } = principalOf(request)
+    const tested = await sendTestMail(
+      ports,
+      { product, kind, language },
+      memberId,
+      originOfMember(request),
+      baseUrl,
+    )
+    return redirectWith(reply, templatePath(place), testMailWords(tested))
+  })
+}
+
+/** The page may show pages of its own in a frame, which no other page may. */
+function withFrames(reply: FastifyReply): void {
+  const policy = reply.getHeader('content-security-policy')
+  reply.header('content-security-policy', `${String(policy)};frame-src 'self'`)
+}
+
+/** What the frame beside the editor shows: what is sent now, or what was typed. */
+function previewPages(app: FastifyInstance, context: PageContext): void {
+  const { ports, baseUrl } = context
+  const send = async (reply: FastifyReply, found: Found, as: 'html' | 'text', draft?: MailTemplate) => {
+    const { tenantId, product, place } = found
+    const { kind, language } = place
+    const shown = { kind, tenantId, product, language, email: 'ada@example.com', draft }
+    const mail = await writeSample(ports, shown, baseUrl)
+    const html = as === 'text' ? null : htmlAsPage(mail)
+    return html === null
+      ? sendMailText(reply, `${mail.subject}\n\n${mail.text}`)
+      : sendMailHtml(reply, html, true)
+  }
+  const typed = (kind: MailKind, request: KindRequest) => {
+    const { filled, data } = readForm(templateForm(kind), request)
+    return data ?? Object.values(filled.problems).join('\n')
+  }
+
+  for (const as of ['html', 'text'] as const) {
+    const address = `${path}/:kind/preview${as === 'text' ? '-text' : ''}`
+    app.get(address, manage, async (request: KindRequest, reply) =>
+      send(reply, await placeOf(context, request), as),
+    )
+    app.post(address, manage, async (request: KindRequest, reply) => {
+      const found = await placeOf(context, request)
+      const draft = typed(found.place.kind, request)
+      return typeof draft === 'string' ? sendMailText(reply.code(422), draft) : send(reply, found, as, draft)
+    })
+  }
+}
