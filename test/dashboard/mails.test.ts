@@ -22,8 +22,7 @@ beforeAll(async () => {
 afterAll(() => api.close())
 
 const list = '/dashboard/settings/mails'
-const own = `${list}/expiring`
-const german = '?product=editor&language=de'
+const own = `${list}/expiring.editor.de`
 const texts = { subject: '{{product_name}} endet', text: '{{greeting}},\n\nEnde: {{expires_on}}.', html: '' }
 const templates = async () =>
   (await api.ask('GET', '/v1/mail-templates', { token: tenant.token })).body as {
@@ -31,38 +30,47 @@ const templates = async () =>
   }
 
 test('a text is written for one product in one language, and is listed', async () => {
-  const empty = await client.get(`${own}${german}`)
+  const empty = await client.get(own)
   expect(wordsOf(empty)).toContain('Not written yet')
-  expect(await client.post(`${own}${german}`, texts)).toMatchObject({
+  expect(await client.post(own, texts)).toMatchObject({
     status: 303,
-    location: `${own}${german}`,
+    location: own,
   })
   expect((await templates()).templates.map(({ id }) => id)).toStrictEqual(['expiring.editor.de'])
   const listed = wordsOf(await client.get(list))
   expect(listed).toContain('Acme Editor, Deutsch')
-  expect(wordsOf(await client.get(`${own}${german}`))).not.toContain('Not written yet')
+  expect(wordsOf(await client.get(own))).not.toContain('Not written yet')
+})
+
+test('the page of another product or language is opened by its choice', async () => {
+  await client.get(own)
+  const chosen = { kind: 'expired', product: 'editor', language: '' }
+  expect(await client.post(`${list}/open`, chosen)).toMatchObject({
+    status: 303,
+    location: `${list}/expired.editor.*`,
+  })
 })
 
 test('the preview is the mail that customers get, saved or only typed', async () => {
-  const saved = await client.get(`${own}/preview-text${german}`)
+  const saved = await client.get(`${own}/preview-text`)
   expect(saved.text).toContain('Acme Editor endet')
   expect(saved.text).not.toContain('{{')
-  const typed = await client.post(`${own}/preview${german}`, { ...texts, text: 'Nur {{expires_on}} <b>' })
+  const typed = await client.post(`${own}/preview`, { ...texts, text: 'Nur {{expires_on}} <b>' })
   expect(typed.text).toContain('&lt;b&gt;')
   expect((await templates()).templates[0]?.subject).toBe(texts.subject)
-  const built = await client.get(`${list}/renewal_failed/preview-text`)
+  const built = await client.get(`${list}/renewal_failed.*.*/preview-text`)
   expect([built.status, built.text.includes('{{')]).toStrictEqual([200, false])
 })
 
 test('what cannot be filled in is refused in the form and in the preview, with what to do', async () => {
   const wrong = { ...texts, text: 'Ends on {{expires}}' }
-  const answered = await client.post(`${own}${german}`, wrong)
+  const answered = await client.post(own, wrong)
   expect([answered.status, wordsOf(answered).includes('{{expires}} does not exist')]).toStrictEqual([
     422,
     true,
   ])
   expect(answered.text).toContain('Ends on {{expires}}')
-  const shown = await client.post(`${own}/preview${german}`, wrong)
+  const shown = await client.post(`${own}/preview`, wrong)
   expect([shown.status, shown.text.includes('does not exist')]).toStrictEqual([422, true])
   expect((await client.post(own, { ...texts, subject: '' })).status).toBe(422)
 })
@@ -83,9 +91,14 @@ test('only the page of a text may show frames, and only what it shows may be fra
 })
 
 test('a text is removed, and mails of no name and products of others are not found', async () => {
-  expect(await client.post(`${own}/remove${german}`)).toMatchObject({ status: 303, location: list })
+  expect(await client.post(`${own}/remove`)).toMatchObject({ status: 303, location: list })
   expect((await templates()).templates).toStrictEqual([])
-  for (const path of [`${list}/nothing`, `${own}?product=absent`])
+  for (const path of [
+    `${list}/nothing`,
+    `${list}/expiring.absent.*`,
+    `${list}/expiring.editor`,
+    `${list}/expiring.editor.xx`,
+  ])
     expect((await client.get(path)).status).toBe(404)
 })
 
@@ -101,5 +114,5 @@ test('a support member neither reads nor writes them', async () => {
   const support = clientOf(api.app, '10.0.0.9')
   await support.signIn(await makeMember(api.ledger, tenant.tenantId, 'support'))
   expect((await support.get(list)).status).toBe(403)
-  expect((await support.post(`${own}${german}`, texts)).status).toBe(403)
+  expect((await support.post(own, texts)).status).toBe(403)
 })

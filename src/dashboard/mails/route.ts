@@ -4,17 +4,19 @@ import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { findWordings } from '../../../projections/wordings.ts'
 import { sendTestMail } from '../../commands/mails.ts'
 import { changeMailStyle, removeMailTemplate, setMailTemplate, writeSample } from '../../commands/wordings.ts'
-import { type MailKind, type MailTemplate, mailKindNames } from '../../domain/mails/kinds.ts'
+import type { MailKind, MailTemplate } from '../../domain/mails/kinds.ts'
 import { htmlAsPage } from '../../domain/mails/rendering.ts'
-import type { TemplatePlace } from '../../domain/mails/wording-events.ts'
+import { TemplatePlace } from '../../domain/mails/wording-events.ts'
 import { templateId } from '../../domain/mails/wordings.ts'
 import { portalLanguages } from '../../domain/portal/texts.ts'
 import { notFound } from '../../http/problem.ts'
 import { type FilledForm, readForm } from '../forms/filled-form.ts'
+import { formOf } from '../forms/forms.ts'
 import { refusedForm } from '../forms/refused.ts'
+import { given } from '../forms/typed.ts'
 import type { Crumb } from '../frame/navigation.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { one, productChoices } from '../lists/lists.ts'
+import { productChoices } from '../lists/lists.ts'
 import { sendMailHtml, sendMailText } from '../mailbox/shown-html.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
@@ -27,14 +29,18 @@ const manage = pageRoute({ page: 'manage_products' })
 /** A mail server may take longer to answer than a page. */
 const testing = pageRoute({ page: 'manage_products', noRequestTimeout: true })
 
-type KindRequest = FastifyRequest<{ Params: { kind: string } }>
+type TemplateRequest = FastifyRequest<{ Params: { template: string } }>
 
-const Query = z.object({
-  product: one,
-  language: z
-    .enum(['', ...portalLanguages])
-    .optional()
-    .catch(undefined),
+/** As {@link templateId} writes it. */
+const Id = z
+  .string()
+  .transform((id) => id.split('.').map((part) => (part === '*' ? null : part)))
+  .pipe(z.tuple([TemplatePlace.shape.kind, TemplatePlace.shape.productId, TemplatePlace.shape.language]))
+
+const OpenForm = z.object({
+  kind: TemplatePlace.shape.kind,
+  product: given,
+  language: z.enum(['', ...portalLanguages]),
 })
 const above: Crumb[] = [
   { label: 'Settings', href: '/dashboard/settings' },
@@ -67,6 +73,14 @@ function listPages(app: FastifyInstance, { ports, show }: PageContext): void {
 
   app.get(path, manage, (request, reply) => page(request, reply))
 
+  app.post(`${path}/open`, manage, async (request, reply) => {
+    const { kind, product, language } = formOf(OpenForm, request)
+    return reply.redirect(
+      `${mailsPath}/${templateId({ kind, productId: product || null, language: language || null })}`,
+      303,
+    )
+  })
+
   app.post(`${path}/style`, manage, async (request, reply) => {
     const { filled, data } = readForm(StyleForm, request)
     if (!data) return page(request, reply, filled)
@@ -80,20 +94,14 @@ function listPages(app: FastifyInstance, { ports, show }: PageContext): void {
 type Found = { tenantId: string; place: Place; product: PresentProduct | null; recorded: TemplatePlace }
 
 /** What the template of an address is for. @throws Problem 404 for no mail, or no product, of this name */
-async function placeOf({ ports }: PageContext, request: KindRequest): Promise<Found> {
+async function placeOf({ ports }: PageContext, request: TemplateRequest): Promise<Found> {
   const { tenantId } = principalOf(request)
-  const kind = mailKindNames.find((name) => name === request.params.kind)
-  if (!kind) throw notFound('mail')
-  const { product: productId, language } = Query.parse(request.query)
-  const product = productId ? await ports.findProduct(tenantId, productId) : null
+  const { data } = Id.safeParse(request.params.template)
+  if (!data) throw notFound('mail')
+  const [kind, productId, language] = data
+  const product = productId === null ? null : await ports.findProduct(tenantId, productId)
   if (product === undefined) throw notFound('product')
-  const place = { kind, product, language: language || null }
-  return {
-    tenantId,
-    place,
-    product,
-    recorded: { kind, productId: productId || null, language: place.language },
-  }
+  return { tenantId, place: { kind, product, language }, product, recorded: { kind, productId, language } }
 }
 
 const templateOf = async ({ ports }: PageContext, { tenantId, recorded }: Found) =>
@@ -118,11 +126,11 @@ function editorPages(app: FastifyInstance, context: PageContext): void {
     })
   }
 
-  app.get(`${path}/:kind`, manage, async (request: KindRequest, reply) =>
+  app.get(`${path}/:template`, manage, async (request: TemplateRequest, reply) =>
     page(reply, await placeOf(context, request)),
   )
 
-  app.post(`${path}/:kind`, manage, async (request: KindRequest, reply) => {
+  app.post(`${path}/:template`, manage, async (request: TemplateRequest, reply) => {
     const found = await placeOf(context, request)
     const { filled, data } = readForm(templateForm(found.place.kind), request)
     if (!data) return page(reply, found, filled)
@@ -134,13 +142,13 @@ function editorPages(app: FastifyInstance, context: PageContext): void {
     return redirectWith(reply, templatePath(found.place), 'Text saved.')
   })
 
-  app.post(`${path}/:kind/remove`, manage, async (request: KindRequest, reply) => {
+  app.post(`${path}/:template/remove`, manage, async (request: TemplateRequest, reply) => {
     const { tenantId, recorded } = await placeOf(context, request)
     await removeMailTemplate(ports, tenantId, recorded, originOfMember(request))
     return redirectWith(reply, mailsPath, 'Text removed.')
   })
 
-  app.post(`${path}/:kind/test`, testing, async (request: KindRequest, reply) => {
+  app.post(`${path}/:template/test`, testing, async (request: TemplateRequest, reply) => {
     const { place, product } = await placeOf(context, request)
     if (!product) throw notFound('product')
     const { kind, language } = place
@@ -175,17 +183,17 @@ function previewPages(app: FastifyInstance, context: PageContext): void {
       ? sendMailText(reply, `${mail.subject}\n\n${mail.text}`)
       : sendMailHtml(reply, html, true)
   }
-  const typed = (kind: MailKind, request: KindRequest) => {
+  const typed = (kind: MailKind, request: TemplateRequest) => {
     const { filled, data } = readForm(templateForm(kind), request)
     return data ?? Object.values(filled.problems).join('\n')
   }
 
   for (const as of ['html', 'text'] as const) {
-    const address = `${path}/:kind/preview${as === 'text' ? '-text' : ''}`
-    app.get(address, manage, async (request: KindRequest, reply) =>
+    const address = `${path}/:template/preview${as === 'text' ? '-text' : ''}`
+    app.get(address, manage, async (request: TemplateRequest, reply) =>
       send(reply, await placeOf(context, request), as),
     )
-    app.post(address, manage, async (request: KindRequest, reply) => {
+    app.post(address, manage, async (request: TemplateRequest, reply) => {
       const found = await placeOf(context, request)
       const draft = typed(found.place.kind, request)
       return typeof draft === 'string' ? sendMailText(reply.code(422), draft) : send(reply, found, as, draft)

@@ -1,6 +1,6 @@
 import { type MailKind, mailKinds } from '../../domain/mails/kinds.ts'
 import type { PlacedTemplate } from '../../domain/mails/wording-events.ts'
-import type { Wordings } from '../../domain/mails/wordings.ts'
+import { templateId, type Wordings } from '../../domain/mails/wordings.ts'
 import { languageNames, type PortalLanguage, portalLanguages } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
@@ -15,19 +15,11 @@ type Product = { productId: string; name: string }
 /** What a template is for. */
 export type Place = { kind: MailKind; product: Product | null; language: PortalLanguage | null }
 
-const queryOf = ({ product, language }: Omit<Place, 'kind'>): string => {
-  const query = new URLSearchParams({
-    ...(product && { product: product.productId }),
-    ...(language && { language }),
-  }).toString()
-  return query === '' ? '' : `?${query}`
-}
-
 /** The page of a template. */
-export const templatePath = (place: Place): string => `${mailsPath}/${place.kind}${queryOf(place)}`
+export const templatePath = ({ kind, product, language }: Place): string =>
+  `${mailsPath}/${templateId({ kind, productId: product?.productId ?? null, language })}`
 
-const actionPath = (place: Place, action: string): string =>
-  `${mailsPath}/${place.kind}/${action}${queryOf(place)}`
+const actionPath = (place: Place, action: string): string => `${templatePath(place)}/${action}`
 
 /** The section on the settings page. */
 export const mailsSummary = (mayManage: boolean): Html => html`<div class="sheet stack">
@@ -58,7 +50,7 @@ export function mailsView(
         caption: 'Mails',
         columns: [{ label: 'Mail' }, { label: 'Your texts' }],
         rows: kinds.map(([kind, { title, when }]): Content[] => [
-          html`<span><a href=${`${mailsPath}/${kind}`}>${title}</a><span class="sub">${when}</span></span>`,
+          html`<span><a href=${templatePath({ kind, product: null, language: null })}>${title}</a><span class="sub">${when}</span></span>`,
           own(kind),
         ]),
       })}
@@ -106,7 +98,7 @@ export function templateView(
   const { title, when, placeholders } = mailKinds[place.kind]
   return html`<div>
     ${heading(title, when)}
-    ${placeForm(place, shown.products)}
+    ${placeForm(view, place, shown.products)}
     <div class="beside">
       ${section('Your text', editor(view, place, form), shown.exists ? undefined : 'Not written yet: the mail beside it is sent.')}
       ${section(
@@ -135,9 +127,11 @@ export function templateView(
 }
 
 /** Chooses what the template is for. */
-function placeForm({ kind, product, language }: Place, products: readonly Product[]): Html {
+function placeForm({ token }: View, { kind, product, language }: Place, products: readonly Product[]): Html {
   const languages = portalLanguages.map((one) => [one, languageNames[one]] as const)
-  return html`<form class="inline-form" method="get" action=${`${mailsPath}/${kind}`}>
+  return html`<form class="inline-form" method="post" action=${`${mailsPath}/open`}>
+    ${tokenField(token)}
+    <input type="hidden" name="kind" value=${kind} />
     ${productSelect(products, product?.productId)}
     ${select('language', 'Language', choicesOf('Every language', languages, language ?? undefined))}
     <button class="second">Open</button>
