@@ -14,9 +14,11 @@ import type { Tool } from './tool.ts'
 import { changeLicenseTools } from './tools/change-licenses.ts'
 import { findLicenseTools } from './tools/find-licenses.ts'
 import { licenseFileTools } from './tools/license-files.ts'
+import { mailTools } from './tools/mails.ts'
 import { meterTools } from './tools/meters.ts'
 import { personSeatTools } from './tools/person-seats.ts'
 import { relayTools } from './tools/relays.ts'
+import { resellerTools } from './tools/resellers.ts'
 import { saleTools } from './tools/sales.ts'
 import { webhookTools } from './tools/webhooks.ts'
 import { workspaceTools } from './tools/workspace.ts'
@@ -29,8 +31,10 @@ export const allTools: readonly Tool[] = [
   ...meterTools,
   ...relayTools,
   ...personSeatTools,
+  ...resellerTools,
   ...saleTools,
   ...webhookTools,
+  ...mailTools,
   ...workspaceTools,
 ]
 

@@ -80,6 +80,26 @@ export const everyArgument: Record<string, object> = {
   list_seated_people: { licenseId: 'lic_1', limit: 5, cursor: 'c' },
   assign_seat: { licenseId: 'lic_1', personId: 'per_1' },
   unassign_seat: { licenseId: 'lic_1', personId: 'per_1', dryRun: true },
+  list_resellers: { limit: 5, cursor: 'c' },
+  get_reseller: { resellerId: 'rsl_1' },
+  update_reseller: {
+    resellerId: 'rsl_1',
+    name: 'Northwind',
+    quotas: [{ productId: 'p', keyTypeId: 'k', licenses: 5 }],
+    dryRun: true,
+  },
+  list_mail_templates: {},
+  preview_mail: {
+    kind: 'expiring',
+    productId: 'p',
+    language: 'de',
+    template: { subject: 's', text: 't', html: null },
+  },
+  set_mail_template: {
+    ...{ kind: 'expiring', productId: 'p', language: 'de' },
+    ...{ subject: 's', text: 't', html: null, dryRun: true },
+  },
+  remove_mail_template: { templateId: 'expiring.*.*', dryRun: true },
   list_relays: { licenseId: 'lic_1' },
   certify_relay: {
     licenseId: 'lic_1',

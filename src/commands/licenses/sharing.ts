@@ -2,6 +2,7 @@ import { findLicensesByKey } from '../../../projections/licenses/keys.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { readKey } from '../../credentials/license-key.ts'
 import { licenses } from '../../domain/licenses/license.ts'
+import { isKeyOf } from '../../domain/licenses/named.ts'
 import type { Finding } from '../../domain/licenses/sharing.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
@@ -66,7 +67,7 @@ export async function allowSharing(
 
 /** What became of keys that were found published. */
 export type PublishedKeys = {
-  /** The licenses whose present key is among them. */
+  /** The licenses whose present key is among them, or that of a person who has a seat. */
   licenseIds: string[]
   /** How many are keys that a license had before it was reminted. */
   replaced: number
@@ -91,7 +92,7 @@ export async function noticePublishedKeys(
   const licenseIds: string[] = []
   for (const keyHash of known) {
     const { license } = await requireLicense(ports, tenantId, byHash.get(keyHash) ?? '')
-    if (license.keyHash !== keyHash) continue
+    if (!isKeyOf(license, keyHash)) continue
     const { licenseId, productId } = license
     const product = await ports.findProduct(tenantId, productId)
     const suspend = product?.settings.keySharing?.action === 'suspend'

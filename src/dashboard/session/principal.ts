@@ -38,8 +38,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /**
-     * Who may open the page: everyone, every member of the vendor, those with a permission, the people of resellers, or whoever is
-     * signed in. A person of a reseller reaches nothing that does not name them.
+     * Who may open the page: everyone, every member of the vendor, those with a permission, the people of resellers, or anyone who
+     * is signed in. A person of a reseller reaches nothing that does not name them.
      */
     page?: 'open' | 'member' | Permission | 'reseller' | 'anyone'
     /** Requested by the page itself at intervals, which does not extend the session. */

@@ -217,6 +217,13 @@ function withDevice(
 const withoutDevices = (people: Readonly<Record<string, PersonSeat>>): Record<string, PersonSeat> =>
   Object.fromEntries(Object.entries(people).map(([id, seat]) => [id, { ...seat, deviceIds: [] }]))
 
+/** Whether a license can be used with a key now: its own, or that of a person who has a seat. */
+export const isKeyOf = (
+  { keyHash, named }: Named & Pick<LicenseTerms, 'keyHash'>,
+  candidate: string,
+): boolean =>
+  candidate === keyHash || Object.values(named?.people ?? {}).some((seat) => seat.keyHash === candidate)
+
 /** How many devices are in the seats: as many as seats that are used, unless the seats are of people. */
 export const devicesSeated = ({ named, seatsUsed }: Named & { seatsUsed: number }): number =>
   named === null

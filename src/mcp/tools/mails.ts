@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { operations } from '../../description/operations.ts'
+import { productId } from '../arguments.ts'
+import { tool } from '../tool.ts'
+
+const place = {
+  kind: z.enum(operations.setMailTemplate.body.kind.choices).describe('Which mail'),
+  productId: productId.nullable().optional().describe('The product; left out for all products'),
+  language: z
+    .enum(operations.setMailTemplate.body.language.choices)
+    .nullable()
+    .optional()
+    .describe('The language of the customer; left out for every language'),
+}
+
+const texts = {
+  subject: z.string().min(1).max(300).describe('One line, with placeholders such as {{product_name}}'),
+  text: z.string().min(1).max(20_000).describe('The plain text, with placeholders'),
+  html: z
+    .string()
+    .max(50_000)
+    .nullable()
+    .optional()
+    .describe('HTML of its own; left out for the text in the built-in frame'),
+}
+
+/** How the workspace words its mails. */
+export const mailTools = [
+  tool({
+    name: 'list_mail_templates',
+    operation: 'listMailTemplates',
+    title: 'List the texts of mails',
+    description:
+      "Returns the workspace's own texts of mails, by mail, product and language. Other mails have built-in texts.",
+    effect: 'reads',
+    input: {},
+  }),
+  tool({
+    name: 'preview_mail',
+    operation: 'previewMail',
+    title: 'Show a mail as it would be sent',
+    description:
+      'Returns a mail with made-up values: as it is sent now, or with `template`, which is not saved. Use it before set_mail_template.',
+    effect: 'reads',
+    input: { ...place, template: z.strictObject(texts).nullable().optional() },
+  }),
+  tool({
+    name: 'set_mail_template',
+    operation: 'setMailTemplate',
+    title: 'Write the text of a mail',
+    description:
+      'Saves the text of a mail, for one product or all, in one language or every. Placeholders that the mail does not have are refused.',
+    effect: 'changes',
+    input: { ...place, ...texts },
+  }),
+  tool({
+    name: 'remove_mail_template',
+    operation: 'removeMailTemplate',
+    title: 'Remove the text of a mail',
+    description: 'Removes a text, so that the mail has the next one that fits, or the built-in one.',
+    effect: 'changes',
+    input: {
+      templateId: z.string().max(200).describe('The id of the text, as list_mail_templates shows it'),
+    },
+  }),
+]
