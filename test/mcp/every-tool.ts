@@ -86,7 +86,7 @@ export const everyArgument: Record<string, object> = {
   },
   release_relay: { licenseId: 'lic_1', release: 'v4.public.x', idempotencyKey: 'once' },
   list_seated_people: { licenseId: 'lic_1', limit: 5, cursor: 'c' },
-  assign_seat: { licenseId: 'lic_1', personId: 'per_1' },
+  assign_seat: { licenseId: 'lic_1', personId: 'per_1', idempotencyKey: 'key-1' },
   unassign_seat: { licenseId: 'lic_1', personId: 'per_1', dryRun: true },
   list_resellers: { limit: 5, cursor: 'c' },
   get_reseller: { resellerId: 'rsl_1' },
