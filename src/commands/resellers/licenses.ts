@@ -5,6 +5,7 @@ import {
   licensesSeenBy,
   type TakenLicense,
 } from '../../../projections/resellers.ts'
+import { isId } from '../../credentials/id.ts'
 import type { LicenseTerms } from '../../domain/licenses/events.ts'
 import { licenses } from '../../domain/licenses/license.ts'
 import type { Owned } from '../../domain/licenses/link.ts'
@@ -116,26 +117,28 @@ async function onLicense(
 
 /**
  * A customer of a reseller, with those of their licenses that the reseller minted.
- * @throws Refusal `customer_not_found`, also for a customer of the vendor, another reseller or another tenant
+ * @throws Refusal `customer_not_found`, also for a customer of the vendor, another reseller or another tenant, and for a
+ * malformed id
  */
 export async function requireOwnCustomer(
   ports: Ports<'db'>,
   { tenantId, resellerId }: ResellerRef,
   customerId: string,
 ): Promise<CustomerEntry> {
+  if (!isId('cus', customerId)) throw new Refusal('customer_not_found')
   const entry = await requireCustomer(ports, tenantId, customerId)
   if (entry.customer.resellerId !== resellerId) throw new Refusal('customer_not_found')
   return entry
 }
 
-/** @throws Refusal `license_not_found`, also for a license that the reseller does not see */
+/** @throws Refusal `license_not_found`, also for a license that the reseller does not see, and for a malformed id */
 export async function requireSeenLicense(
   { db }: Ports<'db'>,
   { resellerId }: ResellerRef,
   licenseId: string,
 ): Promise<void> {
-  if (!(await licensesSeenBy(db, resellerId, [licenseId])).has(licenseId))
-    throw new Refusal('license_not_found')
+  const isSeen = isId('lic', licenseId) && (await licensesSeenBy(db, resellerId, [licenseId])).has(licenseId)
+  if (!isSeen) throw new Refusal('license_not_found')
 }
 
 /**
