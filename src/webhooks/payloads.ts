@@ -36,8 +36,12 @@ export const whenSent: Record<WebhookEventName, string> = {
     'A relay of a license turned out to have been copied, and is not renewed any more: once for each relay',
   'license.seats_exhausted':
     'A device found all floating seats of a license taken: at most once an hour for each license',
+  'license.seat_assigned': 'A person was given a seat of a license whose seats are of people',
+  'license.seat_unassigned':
+    'A person lost their seat of a license, and their devices were freed: it was taken, or they left the organization',
   'license.shared':
     'A license looks shared, by a rule of its product or because its key was found published: at most once a day for each rule',
+  'license.sharing_allowed': 'A person decided that a license may be used as it is, or may not any more',
   'usage.threshold':
     'So many percent of what a license has of a meter are used: once for each threshold of the key type and period, and again only after ' +
     'a credit or a correction',
@@ -45,6 +49,11 @@ export const whenSent: Record<WebhookEventName, string> = {
     'Nothing more counts in a period of a meter in which something was used: its totals, for billing. Once for each period, a week after ' +
     'its end; of one by purchase when the next one begins',
 }
+
+const personId = z.string().meta({
+  description: 'The id that the person has in the organization',
+  example: 'per_06f5w3k8hx7vq2m4n9t1r0s5zc',
+})
 
 const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_826_789_400 })
 
@@ -194,6 +203,14 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
     }),
     waiting: z.int().positive().meta({ description: 'How many takers waited for one', example: 3 }),
   },
+  'license.seat_assigned': { person_id: personId },
+  'license.seat_unassigned': {
+    person_id: personId,
+    waits_until: unixSeconds.nullable().meta({
+      description:
+        'Until when the customer cannot give the seat to another person, in Unix seconds; null where they can',
+    }),
+  },
   'license.shared': {
     rule: SharingRule.meta({ description: 'By what it looks shared', example: 'networks' }),
     count: z.int().positive().meta({ description: 'What was counted', example: 5 }),
@@ -203,6 +220,9 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
     }),
     day: z.iso.date().meta({ description: 'The day that it was counted for, in UTC', example: '2026-11-24' }),
     suspended: z.boolean().meta({ description: 'Whether this suspended the license', example: false }),
+  },
+  'license.sharing_allowed': {
+    allowed: z.boolean().meta({ description: 'Whether it may be used as it is', example: true }),
   },
   'usage.threshold': {
     ...meter,

@@ -119,10 +119,18 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
       return usageIn(event)
     case 'SeatsExhausted':
       return { seats: event.data.seats, waiting: event.data.waiting }
+    case 'SeatAssigned':
+      return { person_id: event.data.personId }
+    case 'SeatUnassigned': {
+      const { personId, waitsUntil } = event.data
+      return { person_id: personId, waits_until: waitsUntil === undefined ? null : unixSeconds(waitsUntil) }
+    }
     case 'LicenseSharingNoticed': {
       const { rule, count, limit, day, action } = event.data
       return { rule, count, limit, day, suspended: action === 'suspend' }
     }
+    case 'LicenseSharingAllowed':
+      return { allowed: event.data.allowed }
     case 'LicenseRenewed':
       return { expires_at: unixSeconds(event.data.expiresAt) }
     default:

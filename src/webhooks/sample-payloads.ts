@@ -53,8 +53,14 @@ function particulars(event: WebhookEventName, created: number): Partial<Payload>
       return { relay_id: 'rel_test', relay_name: 'Render farm' }
     case 'license.seats_exhausted':
       return { seats: 10, waiting: 2 }
+    case 'license.seat_assigned':
+      return { person_id: 'per_test' }
+    case 'license.seat_unassigned':
+      return { person_id: 'per_test', waits_until: created + 30 * 86_400 }
     case 'license.shared':
       return { rule: 'networks', count: 5, limit: 3, day: dayOf(created), suspended: false }
+    case 'license.sharing_allowed':
+      return { allowed: true }
     case 'usage.threshold': {
       const period = { period_starts_at: created - 20 * 86_400, resets_at: created + 10 * 86_400 }
       return { ...meter, ...period, percent: 80, used: '8000', remaining: '2000', overage: '0' }

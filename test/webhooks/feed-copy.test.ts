@@ -63,6 +63,11 @@ beforeAll(async () => {
       },
       { name: 'Later', duration: { count: 1, unit: 'month' }, startsAt: 'first_activation' },
       {
+        name: 'People',
+        deviceLimit: 2,
+        namedSeats: { devicesPerPerson: 1, reassignEveryDays: 30 },
+      },
+      {
         name: 'Shared',
         deviceLimit: 1,
         floatingSeats: { seatSeconds: 600, overdraft: null, scope: 'device' },
@@ -153,6 +158,20 @@ async function runRelays(id: string): Promise<void> {
   const release = { relayId: 'rel_two', publicKey: 'two', heads }
   await commandLicense(api.ledger, id, { type: 'ReleaseRelay', release, at: now() })
 }
+/** Two people are given seats, of whom one gets a new key and loses the seat with a device. */
+async function seatPeople(id: string): Promise<void> {
+  const key = (number: number) => ({
+    ...{ keyId: `pky_${number}`, keyHash: String(number).repeat(64), displayKey: `ACME…000${number}` },
+  })
+  for (const number of [1, 2])
+    await commandLicense(api.ledger, id, {
+      ...{ type: 'AssignSeat', personId: `per_${number}`, key: key(number), isVendor: false, at: now() },
+    })
+  const person = { personId: 'per_1', at: now() }
+  await commandLicense(api.ledger, id, { type: 'ActivateDevice', ...device('tablet'), ...person })
+  await commandLicense(api.ledger, id, { type: 'ReplacePersonalKey', ...person, key: key(3) })
+  await commandLicense(api.ledger, id, { type: 'UnassignSeat', ...person })
+}
 const expire = (id: string) => commandLicense(api.ledger, id, { type: 'EndPaidPeriod', at: now() })
 
 async function vendorsLicenses(): Promise<void> {
@@ -176,6 +195,7 @@ async function vendorsLicenses(): Promise<void> {
   await activate(reminted.id, 'laptop')
   await send('POST', `/v1/licenses/${reminted.id}/remint`, { sendKey: true })
 
+  await seatPeople((await mint(api.ask, shop.token, 'app', { keyTypeId: 'people' })).id)
   const started = await mint(api.ask, shop.token, 'app', { keyTypeId: 'later' })
   await activate(started.id, 'laptop')
   await mint(api.ask, shop.token, 'app', { keyTypeId: 'later' })
@@ -194,6 +214,14 @@ async function vendorsLicenses(): Promise<void> {
   await activate(shared.id, 'laptop')
   await commandLicense(api.ledger, shared.id, { type: 'NoteExhausted', waiting: 1, at: now() })
   await useMeter(shared.id)
+  const found = { rule: 'networks', count: 5, limit: 3, day: now().slice(0, 10) } as const
+  await commandLicense(api.ledger, shared.id, { type: 'NoticeSharing', ...found, suspend: false, at: now() })
+  await commandLicense(api.ledger, shared.id, {
+    type: 'AllowSharing',
+    allowed: true,
+    reason: null,
+    at: now(),
+  })
   const revoked = await mint(api.ask, shop.token, 'app')
   await gated(`/v1/licenses/${revoked.id}/revoke`, { reason: 'by mistake' })
   await gated(`/v1/licenses/${revoked.id}/reinstate`)
@@ -325,6 +353,7 @@ test('an event without an entry changes nothing that a license shows', async () 
     'KeyMailAsked',
     'LicenseFileIssued',
     'LicenseFileReleased',
+    'PersonalKeyReplaced',
     'ReasonGiven',
     'RelayEnrolled',
     'RelayReleased',

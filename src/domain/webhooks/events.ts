@@ -32,7 +32,10 @@ export const eventsByName = [
   'license.renewal_failed',
   'license.relay_forked',
   'license.seats_exhausted',
+  'license.seat_assigned',
+  'license.seat_unassigned',
   'license.shared',
+  'license.sharing_allowed',
   'usage.threshold',
   'usage.period_closed',
 ] as const
