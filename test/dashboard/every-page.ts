@@ -86,7 +86,7 @@ export async function readEveryPage(
     visits.set(route, (visits.get(route) ?? 0) + 1)
     const { text } = await member.get(path)
     pages.push({ route, path, text })
-    for (const [, href = ''] of text.matchAll(/href="(\/dashboard[^"#]*)/g)) {
+    for (const [, href = ''] of text.matchAll(/(?:href|<iframe [^>]*src)="(\/dashboard[^"#]*)/g)) {
       const next = href.replaceAll('&amp;', '&')
       if (!seen.has(next)) waiting.push(next)
     }
