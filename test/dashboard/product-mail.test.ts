@@ -94,9 +94,9 @@ describe('the form', () => {
   })
 
   test.each([
-    [{ text: 'Thank you' }, 'Add {{license_key}}'],
-    [{ text: '{{license_key}} {{licence_key}}' }, 'a placeholder that does not exist'],
-    [{ subject: '{{everything}}' }, 'a placeholder that does not exist'],
+    [{ text: 'Thank you' }, 'must contain {{license_key}}'],
+    [{ text: '{{license_key}} {{licence_key}}' }, '{{licence_key}} does not exist'],
+    [{ subject: '{{everything}}' }, '{{everything}} does not exist'],
     [{ html: '<p>{{license_key}}</p>' }, 'Enter the text too'],
     [{ fromName: 'Acme' }, 'Enter the address that belongs to the name.'],
     [{ fromEmail: 'nobody' }, 'Enter an email address'],

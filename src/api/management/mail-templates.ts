@@ -115,7 +115,7 @@ export function mailTemplateRoutes(app: ZodApp, ports: TemplatePorts, baseUrl: s
         summary: 'Remove a template',
         description: 'The mail then has the next template that fits, or the built-in text.',
         params: z.strictObject({
-          templateId: z.string().max(200).meta({
+          templateId: z.string().meta({
             description: 'Of the template: its kind, product and language, with a star for all',
             example: 'expiring.editor.de',
           }),

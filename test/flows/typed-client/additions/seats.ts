@@ -1,13 +1,19 @@
 import {
+  addPeople,
+  assignSeat,
   createCustomer,
   createKeyType,
+  formOrganization,
   linkLicense,
+  listSeatedPeople,
   mintLicense,
   readSeatsOfCustomer,
   readSeatsOfLicense,
   readSeatsOfProduct,
+  replacePersonalKey,
+  unassignSeat,
 } from '../client/index.ts'
-import { expect } from '../program.ts'
+import { expect, rehearsed } from '../program.ts'
 import { activate } from './samples.ts'
 
 const productId = 'editor'
@@ -31,3 +37,29 @@ const ofProduct = await readSeatsOfProduct({ path: { productId }, query })
 expect('so of the product', ofProduct.data, ({ inUse }) => inUse === 2)
 const ofCustomer = await readSeatsOfCustomer({ path: { id: customer.id }, query })
 expect('so of the customer', ofCustomer.data, ({ points }) => points.at(-1)?.peak === 2)
+
+const namedSeats = { devicesPerPerson: 1, reassignEveryDays: 0 }
+await createKeyType({
+  path: { productId },
+  body: { name: 'People', keyTypeId: 'people', deviceLimit: 2, namedSeats },
+})
+await formOrganization({ path: { id: customer.id } })
+const added = await addPeople({
+  path: { id: customer.id },
+  body: { people: [{ email: 'katherine@example.com' }], invite: false },
+})
+const [person] = expect('a person is added', added.data, ({ people }) => people.length === 1).people
+const personId = person?.id ?? ''
+const ofPeople = await mintLicense({ body: { productId, keyTypeId: 'people', customerId: customer.id } })
+const named = expect('people have its seats', ofPeople.data, ({ license: one }) => one.seatPolicy === 'named')
+const path = { id: named.license.id }
+const assigned = await assignSeat({ path, body: { personId } })
+const { licenseKey: own } = expect('the person has a seat', assigned.data, ({ seat }) => seat.id === personId)
+const seated = await listSeatedPeople({ path, query: { order: 'oldest' } })
+expect('they are listed', seated.data, ({ items }) => items[0]?.email === 'katherine@example.com')
+const ofPerson = { ...path, personId }
+const replaced = await replacePersonalKey({ path: ofPerson })
+expect('they have a new key', replaced.data, (answer) => answer.licenseKey !== own)
+await rehearsed((query) => unassignSeat({ path: ofPerson, query }))
+const taken = await unassignSeat({ path: ofPerson })
+expect('the seat is taken', taken.data, ({ unassigned }) => unassigned)
