@@ -140,6 +140,7 @@ test('a product says what its customers may do, and an unchanged form records no
     'usageNotice',
     'showSeatHolders',
     'leaseHolder',
+    'suspendShared',
   ]
   const typed = Object.fromEntries(Object.entries(fields).filter(([name]) => !boxes.includes(name)))
   const product = async () => (await api.ledger.ports.findProduct(tenant.tenantId, 'editor'))?.settings

@@ -1,22 +1,21 @@
 import type { FastifyReply } from 'fastify'
 
 /** Of a shown mail: only its own styles, nothing else. */
-const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+const policy = (frames: string): string =>
+  `default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors ${frames}; sandbox`
 
 /**
  * Sends the HTML of a mail as a page of its own, in which nothing runs and which loads nothing.
  * @param inFrame whether a page of the dashboard shows it in a frame
  */
 export const sendMailHtml = (reply: FastifyReply, html: string, inFrame = false): FastifyReply =>
-  framed(reply, `${policy}; frame-ancestors ${inFrame ? "'self'" : "'none'"}`, inFrame)
-    .type('text/html; charset=utf-8')
-    .send(html)
+  framed(reply, inFrame).type('text/html; charset=utf-8').send(html)
 
 /** Sends the text of a mail, as {@link sendMailHtml} sends its HTML in a frame. */
 export const sendMailText = (reply: FastifyReply, text: string): FastifyReply =>
-  framed(reply, `${policy}; frame-ancestors 'self'`, true).type('text/plain; charset=utf-8').send(text)
+  framed(reply, true).type('text/plain; charset=utf-8').send(text)
 
-const framed = (reply: FastifyReply, contentPolicy: string, inFrame: boolean): FastifyReply =>
+const framed = (reply: FastifyReply, inFrame: boolean): FastifyReply =>
   reply
-    .header('content-security-policy', contentPolicy)
+    .header('content-security-policy', policy(inFrame ? "'self'" : "'none'"))
     .header('x-frame-options', inFrame ? 'SAMEORIGIN' : 'DENY')
