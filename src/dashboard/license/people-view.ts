@@ -33,7 +33,7 @@ export function personSeatsView(view: View, shown: ShownPersonSeats, form: Fille
 }
 
 function seatsTable(view: View, { licenseId, seated, mayChange }: ShownPersonSeats): Html {
-  if (seated.length === 0) return html`<p class="lead">Nobody has a seat yet.</p>`
+  if (seated.length === 0) return html`<p class="lead">No one has a seat yet.</p>`
   return html`<div class="sheeted">
     ${table({
       caption: 'People with seats',

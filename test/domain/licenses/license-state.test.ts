@@ -53,6 +53,7 @@ const issued = {
   exhaustedAt: null,
   floating: null,
   named: null,
+  sharing: null,
   lastFence: 0,
   relays: [],
   seatsUsed: 0,
