@@ -1,6 +1,7 @@
 import type { RefusalCode } from '../domain/refusal.ts'
 import { customerRefusals } from './customer-refusals.ts'
 import { meterRefusals } from './meter-refusals.ts'
+import { personSeatRefusals } from './person-seat-refusals.ts'
 import { relayRefusals } from './relay-refusals.ts'
 import { resellerRefusals } from './reseller-refusals.ts'
 import { isScimPath, scimErrorOf } from './scim-errors.ts'
@@ -127,19 +128,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     'the device does not have this seat any more: it ran out, or was taken again; activate the device',
   ],
   seat_limit_reached: [409, 'not enough seats of the license are free; deactivate a device first'],
-  seats_not_named: [
-    409,
-    'the seats of this license are of devices; issue a license of a key type with seatPolicy named to assign them to people',
-  ],
-  assigned_to_another: [
-    409,
-    'the seats of this license are of people; activate with the key of a person who has one, on a device that no other person uses',
-  ],
-  person_without_seat: [404, 'the person has no seat of this license; assign one first'],
-  seat_waits: [
-    409,
-    'every free seat was taken from a person a short while ago, and waits for the end of reassignEveryDays; try again then, or ask the vendor',
-  ],
+  ...personSeatRefusals,
   name_without_email: [
     422,
     'the name of a person is stored only together with an email address; send email too',

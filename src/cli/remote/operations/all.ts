@@ -2,6 +2,7 @@ import type { OperationId } from '../../../description/path.ts'
 import { saleCommands, webhookCommands } from './connections.ts'
 import { customerCommands, licenseCommands } from './licenses.ts'
 import { type Commands, type Operation, operationsOf } from './operation.ts'
+import { personSeatCommands } from './person-seats.ts'
 import { productCommands } from './products.ts'
 import { reportCommands, workspaceCommands } from './reports.ts'
 
@@ -27,6 +28,7 @@ type Elsewhere =
 const commands = {
   ...productCommands,
   ...licenseCommands,
+  ...personSeatCommands,
   ...customerCommands,
   ...webhookCommands,
   ...saleCommands,

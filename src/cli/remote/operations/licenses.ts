@@ -215,32 +215,6 @@ export const licenseCommands = {
     summary: 'Take the seats of a relay back',
     options: { release: 'the text that the relay made' },
   },
-  listSeatedPeople: {
-    words: 'licenses people list',
-    summary: 'List the people who have seats of a license',
-    columns: {
-      PERSON: 'id',
-      EMAIL: 'email',
-      NAME: 'name',
-      KEY: 'displayKey',
-      DEVICES: 'devices',
-      ASSIGNED: 'assignedAt',
-    },
-  },
-  assignSeat: {
-    words: 'licenses people assign',
-    summary: 'Give a person of the organization a seat, and show their key',
-    options: { personId: argument('the person') },
-  },
-  replacePersonalKey: {
-    words: 'licenses people new-key',
-    summary: 'Give a person who has a seat a new key',
-    question: 'Replace the key of this person? The current one stops working.',
-  },
-  unassignSeat: {
-    words: 'licenses people unassign',
-    summary: 'Take the seat of a person, and free their devices',
-  },
   reseatDevice: { words: 'licenses reseat-device', summary: 'Give a deactivated device its seat back' },
   takeBackImport: { words: 'licenses take-back-import', question: 'Take back the import of this license?' },
   validateLicense: {
