@@ -42,7 +42,7 @@ export const tenantReasons = {
   closed: { rule: 'tenant_closed', because: 'refused: the tenant is closed', events: [] },
 } as const satisfies Record<string, Reason>
 
-/** Why a device of nobody is not activated, where the seats are of people. */
+/** Why a device without a person is not activated, where the seats are of people. */
 export const ofPeopleReason: Reason = {
   rule: 'assigned_to_another',
   because: 'denied: the seats of this license are of people, who activate devices with their own keys',

@@ -36,6 +36,13 @@ const newCustomer = html`<a class="button" href="/dashboard/new-customer">New cu
 
 const path = '/dashboard/customers'
 
+/** Of every list of customers. */
+export const customerColumns = [
+  { label: 'Customer' },
+  { label: 'Licenses', number: true },
+  { label: 'Created', wide: true },
+]
+
 export function customersView(view: View, page: Customers): Html {
   const { customers, filter, searched, cursor, next, mayChange, toLink } = page
   const rows = customers.map(({ customer, licenseIds, person }): Content[] => [
@@ -69,11 +76,7 @@ export function customersView(view: View, page: Customers): Html {
           : html`<div class="sheeted">
               ${table({
                 caption: 'Customers',
-                columns: [
-                  { label: 'Customer' },
-                  { label: 'Licenses', number: true },
-                  { label: 'Created', wide: true },
-                ],
+                columns: customerColumns,
                 rows,
               })}
             </div>`

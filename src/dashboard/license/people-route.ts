@@ -1,17 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { listPeople } from '../../../projections/people.ts'
 import { requireLicense } from '../../commands/licenses/licenses.ts'
 import {
   assignSeat,
-  type PersonSeatPorts,
+  peopleOfLicense,
   replacePersonalKey,
   unassignSeat,
 } from '../../commands/licenses/person-seats.ts'
-import { openPeople } from '../../commands/organizations/read-people.ts'
 import { isId } from '../../credentials/id.ts'
 import { may } from '../../domain/members/roles.ts'
-import { maxPeople } from '../../domain/organizations/people.ts'
 import { notFound } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { type FilledForm, newForm, readForm } from '../forms/filled-form.ts'
@@ -93,27 +90,18 @@ const aboveIn = (licenseId: string): Crumb[] => [
 
 /** @throws Problem 404 for a license whose seats are of devices */
 async function shownSeats(
-  ports: Pick<PersonSeatPorts, 'db'> & Ports<'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   request: LicenseRequest,
 ): Promise<ShownPersonSeats> {
   const { tenantId, role } = principalOf(request)
   const { license } = await requireLicense(ports, tenantId, request.params.id)
   const { licenseId, customerId, named, deviceLimit } = license
   if (named === null) throw notFound('license')
-  const { items } = await listPeople(ports.db, tenantId, customerId ?? '', {
-    after: undefined,
-    limit: maxPeople,
-  })
-  const people = await openPeople(ports, tenantId, items)
   return {
     licenseId,
     customerId,
     limit: deviceLimit,
-    seated: people.flatMap((person) => {
-      const seat = named.people[person.personId]
-      return seat ? [{ person, seat }] : []
-    }),
-    others: people.filter(({ personId }) => named.people[personId] === undefined),
+    ...(await peopleOfLicense(ports, license)),
     mayChange: may(role, 'change_licenses'),
   }
 }

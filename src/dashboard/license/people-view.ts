@@ -1,5 +1,5 @@
+import type { SeatedPerson } from '../../commands/licenses/person-seats.ts'
 import type { OpenedPerson } from '../../commands/organizations/read-people.ts'
-import type { PersonSeat } from '../../domain/licenses/named.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, formProblem } from '../forms/form-fields.ts'
@@ -13,7 +13,7 @@ export type ShownPersonSeats = {
   customerId: string | null
   /** null for no limit. */
   limit: number | null
-  seated: readonly { person: OpenedPerson; seat: PersonSeat }[]
+  seated: readonly SeatedPerson[]
   /** The people of the organization without a seat. */
   others: readonly OpenedPerson[]
   mayChange: boolean

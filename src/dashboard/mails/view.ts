@@ -7,6 +7,7 @@ import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, formProblem, textArea, textField } from '../forms/form-fields.ts'
 import type { View } from '../frame/page.ts'
 import { choicesOf, heading, productSelect, section, select, table, tokenField } from '../frame/parts.ts'
+import { placeholderTable } from './placeholders.ts'
 
 export const mailsPath = '/dashboard/settings/mails'
 
@@ -111,15 +112,7 @@ export function templateView(
     ${actionsOf(view, place, shown)}
     ${section(
       'Placeholders',
-      html`<div class="sheeted">
-        ${table({
-          caption: 'Placeholders',
-          columns: [{ label: 'Placeholder, and what it stands for' }],
-          rows: Object.entries(placeholders).map(([name, meaning]) => [
-            html`<span><code>{{${name}}}</code><span class="sub">${meaning}</span></span>`,
-          ]),
-        })}
-      </div>`,
+      placeholderTable(placeholders),
       'They are replaced in the subject, the text and the HTML.',
     )}
     <p class="after"><a class="button second" href=${mailsPath}>All mails</a></p>

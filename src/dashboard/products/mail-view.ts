@@ -7,7 +7,8 @@ import { languageNames, portalLanguages } from '../../domain/portal/texts.ts'
 import { type Html, html } from '../../html.ts'
 import { type FilledForm, typedIn } from '../forms/filled-form.ts'
 import { checkField, choiceField, formProblem, textArea, textField } from '../forms/form-fields.ts'
-import { heading, section, table, tokenField } from '../frame/parts.ts'
+import { heading, section, tokenField } from '../frame/parts.ts'
+import { placeholderTable } from '../mails/placeholders.ts'
 
 type Shown = {
   token: string
@@ -32,7 +33,7 @@ export function mailSettingsView(shown: Shown): Html {
     ${heading('Mail', `The email that sends customers of ${product.name} their key after a sale.`)}
     ${formProblem(shown.form)} ${settingsForm(shown)}
     ${section('Test', testForm(shown), 'Uses the last saved settings and sample values.')}
-    ${section('Placeholders', placeholderTable(), 'They are replaced in the subject, the text and the HTML.')}
+    ${section('Placeholders', placeholderTable(keyPlaceholders), 'They are replaced in the subject, the text and the HTML.')}
     ${section('Built-in text', builtInPart(shown), 'Sent while the fields above are empty.')}
   </div>`
 }
@@ -131,13 +132,3 @@ function testForm({ token, product: { productId }, email, kept }: Shown): Html {
     <div><button class="second">Send test mail</button></div>
   </form>`
 }
-
-const placeholderTable = (): Html => html`<div class="sheeted">
-  ${table({
-    caption: 'Placeholders',
-    columns: [{ label: 'Placeholder, and what it stands for' }],
-    rows: Object.entries(keyPlaceholders).map(([name, meaning]) => [
-      html`<span><code>{{${name}}}</code><span class="sub">${meaning}</span></span>`,
-    ]),
-  })}
-</div>`

@@ -4,6 +4,7 @@ import { statusAt } from '../../domain/licenses/status.ts'
 import type { UsedQuota } from '../../domain/resellers/reseller.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Person } from '../../vault/subjects.ts'
+import { customerColumns } from '../customers/view.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { ago, dayOf } from '../frame/moments.ts'
@@ -127,11 +128,7 @@ export function customersView(view: View, customers: readonly SeenCustomer[], pa
         : html`<div class="sheeted">
             ${table({
               caption: 'Customers',
-              columns: [
-                { label: 'Customer' },
-                { label: 'Licenses', number: true },
-                { label: 'Created', wide: true },
-              ],
+              columns: customerColumns,
               rows: customers.map(({ customer, licenseIds, person }): Content[] => [
                 html`<span
                   ><a href=${`${path}/${customer.customerId}`}>${person.email ?? customer.customerId}</a

@@ -3,6 +3,7 @@ import type { ResellerEntry } from '../../../projections/resellers.ts'
 import type { ListedToken } from '../../../projections/tokens/list.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Person } from '../../vault/subjects.ts'
+import { customerColumns } from '../customers/view.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { formProblem, textArea, textField } from '../forms/form-fields.ts'
 import { ago, moment } from '../frame/moments.ts'
@@ -117,11 +118,7 @@ const customerTable = (view: View, customers: readonly SeenCustomer[]): Html =>
     : html`<div class="sheeted">
         ${table({
           caption: 'Customers',
-          columns: [
-            { label: 'Customer' },
-            { label: 'Licenses', number: true },
-            { label: 'Created', wide: true },
-          ],
+          columns: customerColumns,
           rows: customers.map(({ customer, licenseIds, person }): Content[] => [
             html`<a href=${`/dashboard/customers/${customer.customerId}`}>${person.email ?? customer.customerId}</a>`,
             licenseIds.length,

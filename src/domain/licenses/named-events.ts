@@ -23,7 +23,7 @@ export const namedEvents = [
     type: z.literal('SeatUnassigned'),
     data: z.strictObject({
       ...person,
-      /** Until when nobody else may be given the seat; absent where anyone may. */
+      /** Until when no other person may be given the seat; absent where any may. */
       waitsUntil: Moment.optional(),
       at: Moment,
     }),

@@ -11,7 +11,7 @@ export type PersonSeat = PersonalKey & {
   deviceIds: readonly string[]
 }
 
-/** A seat that was taken from a person, which nobody else may have before a moment. */
+/** A seat that was taken from a person, which no other person may have before a moment. */
 type WaitingSeat = { personId: string; until: string }
 
 /** The seats of a license that people have, each with devices of their own. */
@@ -45,7 +45,11 @@ export const isNamedCommand = <Command extends { type: string }>(
 ): command is NamedCommand => Object.hasOwn(commandTypes, command.type)
 
 /** Those who may have a seat of one license, also where it has no limit: they are part of it. */
-export const maxSeatedPeople = 1000
+const maxSeatedPeople = 1000
+
+/** How many people may have a seat of a license at once. */
+export const mostPeople = ({ deviceLimit }: Pick<LicenseTerms, 'deviceLimit'>): number =>
+  Math.min(deviceLimit ?? maxSeatedPeople, maxSeatedPeople)
 
 /** The part of a license's terms, as an event records it. */
 export const recordedNamed = ({
@@ -54,7 +58,7 @@ export const recordedNamed = ({
   namedSeats?: NamedSeats | null | undefined
 }): { named?: NamedSeats } => (namedSeats ? { named: namedSeats } : {})
 
-/** A license of which nobody has a seat yet. */
+/** A license of which no one has a seat yet. */
 export const unassigned = (rules: NamedSeats | undefined): Named['named'] =>
   rules === undefined ? null : { rules, people: {}, waiting: [] }
 
@@ -87,7 +91,7 @@ function requireFree(
   { personId, isVendor, at }: Extract<NamedCommand, { type: 'AssignSeat' }>,
 ): void {
   if (revokedAt !== null) throw new Refusal('license_revoked')
-  const most = Math.min(deviceLimit ?? maxSeatedPeople, maxSeatedPeople)
+  const most = mostPeople({ deviceLimit })
   const taken = Object.keys(people).length
   if (taken >= most) throw new Refusal('seat_limit_reached')
   const ofOthers = waiting.filter((each) => each.until > at && each.personId !== personId)

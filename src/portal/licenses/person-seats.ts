@@ -1,9 +1,8 @@
-import { listPeople } from '../../../projections/people.ts'
-import { type OpenedPerson, openPeople } from '../../commands/organizations/read-people.ts'
+import { peopleOfLicense, type SeatedPerson } from '../../commands/licenses/person-seats.ts'
+import type { OpenedPerson } from '../../commands/organizations/read-people.ts'
 import { momentOf } from '../../commands/origin.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
-import { maxSeatedPeople, type PersonSeat } from '../../domain/licenses/named.ts'
-import { maxPeople } from '../../domain/organizations/people.ts'
+import { mostPeople, type PersonSeat } from '../../domain/licenses/named.ts'
 import type { PortalContext } from '../context.ts'
 import { organizationsOf } from '../organizations/organization.ts'
 import type { Customer } from '../visit.ts'
@@ -11,7 +10,7 @@ import type { Customer } from '../visit.ts'
 /** The seats of a license that people have, as one of them sees them. */
 export type PersonSeats = {
   /** Those who have one. */
-  seated: { person: OpenedPerson; seat: PersonSeat }[]
+  seated: SeatedPerson[]
   /** Those who have none; empty for a member, who gives no seats. */
   others: OpenedPerson[]
   /** The seat of the one who looks. */
@@ -36,21 +35,16 @@ export async function personSeatsOf(
   const mine = organizations.find((each) => each.customerId === customerId)
   if (!mine) return undefined
   const { personId } = mine
-  const { items } = await listPeople(ports.db, tenantId, customerId, { after: undefined, limit: maxPeople })
-  const people = await openPeople(ports, tenantId, items)
+  const { seated, others } = await peopleOfLicense(ports, license)
   const now = momentOf(ports)
   const waiting = named.waiting.filter(({ until }) => until > now).map(({ until }) => until)
-  const most = Math.min(license.deviceLimit ?? maxSeatedPeople, maxSeatedPeople)
   const own = named.people[personId]
   return {
-    seated: people.flatMap((person) => {
-      const seat = named.people[person.personId]
-      return seat ? [{ person, seat }] : []
-    }),
-    others: mayChange ? people.filter((person) => named.people[person.personId] === undefined) : [],
+    seated,
+    others: mayChange ? others : [],
     own: own && { personId, seat: own },
     devicesPerPerson: named.rules.devicesPerPerson,
-    free: Math.max(0, most - Object.keys(named.people).length - waiting.length),
+    free: Math.max(0, mostPeople(license) - Object.keys(named.people).length - waiting.length),
     nextAt: waiting.toSorted()[0] ?? null,
   }
 }

@@ -40,7 +40,7 @@ type RefusedCode =
   | 'seat_limit_reached'
   /** The floating seat ran out, or its device has taken another since. */
   | 'seat_lost'
-  /** The seats are of people: the key is of nobody who has one, or another person uses this device. */
+  /** The seats are of people: the key is of a person without one, or another person uses this device. */
   | 'assigned_to_another'
   /** No more seats may be borrowed. */
   | 'borrow_limit_reached'
