@@ -87,7 +87,7 @@ export async function isPlanFull(plan: Plan, count: () => Promise<number>): Prom
 /**
  * Frees the device's seat; without an active seat nothing changes.
  * @param fence of the floating seat that is meant; null for whichever the device has
- * @throws Refusal `seat_lost` for a fence that is not the seat's
+ * @throws Refusal `seat_lost` for a fence that is not the seat's, `assigned_to_another` for the seat of another person
  */
 export async function deactivateDevice(
   ports: Ports<'execute' | 'findForRuntime' | 'now'>,
@@ -99,7 +99,8 @@ export async function deactivateDevice(
   const at = momentOf(ports)
   const { deviceId } = question
   const change = { found, question, origin, at }
-  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, fence, at })
+  const { personId } = found
+  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, fence, personId, at })
 }
 
 type Change = {

@@ -150,7 +150,7 @@ function fileCommand(
 
 /**
  * Frees the seat of the instance that was found; without an active seat nothing changes.
- * @throws Refusal `seat_lost` for a fence that is not the seat's
+ * @throws Refusal `seat_lost` for a fence that is not the seat's, `assigned_to_another` for the seat of another person
  */
 export async function deactivateInstance(
   ports: Ports<'execute' | 'findInstance' | 'now'>,
@@ -161,7 +161,8 @@ export async function deactivateInstance(
 ): Promise<void> {
   const at = momentOf(ports)
   const change = { found, question, origin, at }
-  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, fence, at })
+  const { personId } = found
+  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, fence, personId, at })
 }
 
 type Change = {

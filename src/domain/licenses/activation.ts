@@ -46,6 +46,8 @@ type DeactivateDevice = {
   deviceId: string
   /** The seat that the caller means; null or absent for whichever its device has. */
   fence?: number | null
+  /** Whose key was sent, null for the key of the license; absent where no key decides, as for the vendor. */
+  personId?: string | null
   at: string
 } & Why
 
@@ -160,12 +162,15 @@ function saidWho(license: Seats, { deviceId, claim, at }: IdentifyDevice): Licen
 
 /**
  * @throws Refusal `seat_has_file` while the device may go on with a license file, `seat_lost` for a seat that its device does
- *   not have any more
+ *   not have any more, `assigned_to_another` for the seat of another person than the one whose key was sent
  */
 function deactivated(license: Seated, command: DeactivateDevice): LicenseEvent[] {
   const seat = license.seats.get(command.deviceId)
   if (seat && !isOfFence(seat, command.fence)) throw new Refusal('seat_lost')
   if (seat?.status !== 'active') return []
+  const { personId } = command
+  if (license.named && personId !== undefined && seat.personId !== personId)
+    throw new Refusal('assigned_to_another')
   requireNoFile(seat, command.at)
   const { deviceId, instanceId } = seat
   return withReason({ type: 'DeviceDeactivated', data: { deviceId, instanceId, at: command.at } }, command)

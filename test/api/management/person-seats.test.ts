@@ -63,7 +63,7 @@ const Assigned = z.object({
 })
 const assign = async (at: number) =>
   Assigned.parse((await call('POST', path(), { personId: person(at) })).body).licenseKey
-const runtime = (what: 'activate' | 'validate', key: string, device?: string) =>
+const runtime = (what: 'activate' | 'deactivate' | 'validate', key: string, device?: string) =>
   call('POST', `/v1/licenses/${what}`, {
     product_id: 'editor',
     license_key: key,
@@ -88,6 +88,12 @@ describe('a person with a seat', () => {
       expect(reasonOf(await runtime('validate', key, 'mac'))).toStrictEqual(anothers)
       expect(reasonOf(await runtime('activate', key, 'mac'))).toStrictEqual(anothers)
     }
+    for (const key of [cleo, license.licenseKey])
+      expect((await runtime('deactivate', key, 'mac')).body).toStrictEqual({
+        deactivated: false,
+        reason: 'assigned_to_another',
+      })
+    expect((await runtime('validate', bob, 'mac')).body).toMatchObject({ valid: true })
     expect(reasonOf(await runtime('activate', bob, 'pad')).reason).toBe('seat_limit_reached')
     const shown = await call('GET', `/v1/licenses/${license.id}`)
     expect(shown.body).toMatchObject({ license: { seatPolicy: 'named', seatsUsed: 2, deviceLimit: 2 } })
@@ -106,6 +112,11 @@ describe('a person with a seat', () => {
     expect(await app.post('validate', { license_key: bob, instance_id })).toMatchObject({ status: 200 })
     for (const license_key of [cleo, license.licenseKey])
       expect(await app.post('validate', { license_key, instance_id })).toMatchObject({
+        status: 422,
+        body: { reason: 'assigned_to_another' },
+      })
+    for (const license_key of [cleo, license.licenseKey])
+      expect(await app.post('deactivate', { license_key, instance_id })).toMatchObject({
         status: 422,
         body: { reason: 'assigned_to_another' },
       })

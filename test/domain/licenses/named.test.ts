@@ -115,6 +115,18 @@ describe('a device', () => {
     given(team, assigned('per_1')).when(take('laptop', 'per_2')).expectRefusal('assigned_to_another')
   })
 
+  test('is given back with the key of its person, or by the vendor, and with no other key', () => {
+    const own = given(team, assigned('per_1'), taken('laptop', 'per_1'))
+    const giveBack = (personId?: string | null): LicenseCommand => ({
+      type: 'DeactivateDevice',
+      deviceId: 'laptop',
+      ...(personId !== undefined && { personId }),
+      at: later,
+    })
+    for (const personId of ['per_1', undefined]) own.when(giveBack(personId)).expectEvents([freed('laptop')])
+    for (const personId of ['per_2', null]) own.when(giveBack(personId)).expectRefusal('assigned_to_another')
+  })
+
   test('is one of as many as a person may have, and of one person', () => {
     const two = given(team, assigned('per_1'), taken('laptop', 'per_1'), taken('desktop', 'per_1'))
     two.when(take('laptop', 'per_1')).expectEvents([])
