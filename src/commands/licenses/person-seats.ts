@@ -1,16 +1,14 @@
 import { listLostSeats, type PersonSeatPlace } from '../../../projections/licenses/person-seats.ts'
-import { findPerson, listPeople } from '../../../projections/people.ts'
+import { findPerson } from '../../../projections/people.ts'
 import { forEachOf } from '../../async/for-each-of.ts'
 import { customers } from '../../domain/customers/customer.ts'
 import { type IssuedLicense, type License, licenses } from '../../domain/licenses/license.ts'
 import type { NamedCommand, PersonSeat } from '../../domain/licenses/named.ts'
 import type { PersonalKey } from '../../domain/licenses/named-events.ts'
-import { maxPeople } from '../../domain/organizations/people.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { loadFromLog } from '../../ledger/execute.ts'
 import type { Ports } from '../../ports.ts'
 import { atOnce } from '../customers/by-address.ts'
-import { type OpenedPerson, openPeople } from '../organizations/read-people.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireLicense } from './licenses.ts'
 
@@ -126,27 +124,6 @@ export async function unassignSeat(
   const at = momentOf(ports)
   const command = { type: 'UnassignSeat', personId, at } as const
   await ports.execute(licenses, licenseId, command, causeOf(origin, at), { run: origin.run })
-}
-
-/** Someone who has a seat. */
-export type SeatedPerson = { person: OpenedPerson; seat: PersonSeat }
-
-/** The people of the organization that has a license: those who have a seat of it, and the others. Newest first. */
-export async function peopleOfLicense(
-  ports: Ports<'db' | 'subjects'>,
-  { tenantId, customerId, named }: IssuedLicense,
-): Promise<{ seated: SeatedPerson[]; others: OpenedPerson[] }> {
-  if (customerId === null) return { seated: [], others: [] }
-  const { items } = await listPeople(ports.db, tenantId, customerId, { after: undefined, limit: maxPeople })
-  const people = await openPeople(ports, tenantId, items)
-  const seatOf = ({ personId }: OpenedPerson) => named?.people[personId]
-  return {
-    seated: people.flatMap((person) => {
-      const seat = seatOf(person)
-      return seat ? [{ person, seat }] : []
-    }),
-    others: people.filter((person) => seatOf(person) === undefined),
-  }
 }
 
 /** How many seats a request frees itself, in a few seconds; a reaction frees the others. */

@@ -1,12 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireLicense } from '../../commands/licenses/licenses.ts'
-import {
-  assignSeat,
-  peopleOfLicense,
-  replacePersonalKey,
-  unassignSeat,
-} from '../../commands/licenses/person-seats.ts'
+import { peopleOfLicense } from '../../commands/licenses/people-of-license.ts'
+import { assignSeat, replacePersonalKey, unassignSeat } from '../../commands/licenses/person-seats.ts'
 import { isId } from '../../credentials/id.ts'
 import { may } from '../../domain/members/roles.ts'
 import { notFound } from '../../http/problem.ts'

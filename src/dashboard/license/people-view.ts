@@ -1,4 +1,4 @@
-import type { SeatedPerson } from '../../commands/licenses/person-seats.ts'
+import type { SeatedPerson } from '../../commands/licenses/people-of-license.ts'
 import type { OpenedPerson } from '../../commands/organizations/read-people.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'

@@ -1,4 +1,4 @@
-import { peopleOfLicense, type SeatedPerson } from '../../commands/licenses/person-seats.ts'
+import { peopleOfLicense, type SeatedPerson } from '../../commands/licenses/people-of-license.ts'
 import type { OpenedPerson } from '../../commands/organizations/read-people.ts'
 import { momentOf } from '../../commands/origin.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'

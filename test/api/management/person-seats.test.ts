@@ -71,7 +71,7 @@ const runtime = (what: 'activate' | 'deactivate' | 'validate', key: string, devi
   })
 const reasonOf = ({ body }: Answer) =>
   z.object({ status: z.string(), reason: z.string().optional() }).parse(body)
-const anothers = { status: 'inactive', reason: 'assigned_to_another' }
+const ofAnother = { status: 'inactive', reason: 'assigned_to_another' }
 
 describe('a person with a seat', () => {
   test('activates devices with a key of their own, and no one else can use them', async () => {
@@ -85,8 +85,8 @@ describe('a person with a seat', () => {
     expect((await runtime('validate', bob, 'mac')).body).toMatchObject({ valid: true })
     expect((await runtime('validate', bob)).body).toMatchObject({ valid: true })
     for (const key of [cleo, license.licenseKey]) {
-      expect(reasonOf(await runtime('validate', key, 'mac'))).toStrictEqual(anothers)
-      expect(reasonOf(await runtime('activate', key, 'mac'))).toStrictEqual(anothers)
+      expect(reasonOf(await runtime('validate', key, 'mac'))).toStrictEqual(ofAnother)
+      expect(reasonOf(await runtime('activate', key, 'mac'))).toStrictEqual(ofAnother)
     }
     for (const key of [cleo, license.licenseKey])
       expect((await runtime('deactivate', key, 'mac')).body).toStrictEqual({
@@ -152,8 +152,8 @@ describe('a seat that is lost', () => {
     expect(await call('DELETE', path(`/${person(0)}`))).toMatchObject({ body: { unassigned: true } })
     expect(await call('DELETE', path(`/${person(0)}`))).toMatchObject({ status: 200 })
     for (const device of ['mac', undefined])
-      expect(reasonOf(await runtime('validate', bob, device))).toStrictEqual(anothers)
-    expect(reasonOf(await runtime('activate', bob, 'mac'))).toStrictEqual(anothers)
+      expect(reasonOf(await runtime('validate', bob, device))).toStrictEqual(ofAnother)
+    expect(reasonOf(await runtime('activate', bob, 'mac'))).toStrictEqual(ofAnother)
     for (const at of [1, 2]) await assign(at)
     const third = await call('POST', path(), { personId: person(0) })
     expect(third).toMatchObject({ status: 409 })
@@ -166,7 +166,7 @@ describe('a seat that is lost', () => {
     expect(await call('DELETE', `/v1/customers/${customerId}/people/${person(0)}`)).toMatchObject({
       status: 200,
     })
-    expect(reasonOf(await runtime('validate', bob, 'mac'))).toStrictEqual(anothers)
+    expect(reasonOf(await runtime('validate', bob, 'mac'))).toStrictEqual(ofAnother)
     expect((await call('GET', `/v1/licenses/${license.id}`)).body).toMatchObject({
       license: { seatsUsed: 0 },
     })
@@ -175,7 +175,7 @@ describe('a seat that is lost', () => {
   test('because the organization was dissolved', async () => {
     const bob = await assign(0)
     await call('DELETE', `/v1/customers/${customerId}/organization`)
-    expect(reasonOf(await runtime('validate', bob))).toStrictEqual(anothers)
+    expect(reasonOf(await runtime('validate', bob))).toStrictEqual(ofAnother)
   })
 
   test('after a crash between the removal and the license: a reaction frees it', async () => {
@@ -186,14 +186,14 @@ describe('a seat that is lost', () => {
     await api.ledger.ports.execute(customers, customerId, command, causeOf(origin, at))
     expect((await runtime('validate', bob, 'mac')).body).toMatchObject({ valid: true })
     await poll()
-    expect(reasonOf(await runtime('validate', bob, 'mac'))).toStrictEqual(anothers)
+    expect(reasonOf(await runtime('validate', bob, 'mac'))).toStrictEqual(ofAnother)
   })
 
   test('because the license went to another customer', async () => {
     const bob = await assign(0)
     await call('POST', `/v1/customers/${customerId}/unlink-license`, { licenseId: license.id })
     await poll()
-    expect(reasonOf(await runtime('validate', bob))).toStrictEqual(anothers)
+    expect(reasonOf(await runtime('validate', bob))).toStrictEqual(ofAnother)
   })
 
   test('is not taken from those who are still there', async () => {
