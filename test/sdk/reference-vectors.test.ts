@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { isKeyOf } from '../../src/sdk/app/calls.ts'
 import { newFacts } from '../../src/sdk/app/index.ts'
 import { newOfflineFacts } from '../../src/sdk/app/offline/facts.ts'
 import { takeCarried } from '../../src/sdk/app/offline/take.ts'
@@ -62,6 +63,11 @@ test.each(leases2.cases.map((one) => [one.name, one] as const))(
   },
 )
 
+const relays = Signed.parse(read('relays.json'))
+test.each(relays.cases.map((one) => [one.name, one] as const))('lease of a relay: %s', (_, one) => {
+  expect(verifyLease2(one.token, relays, relays.keyset, relays.now)).toMatchObject(expectedOf(one))
+})
+
 const files = Signed.extend({ device, nonce: z.string(), releasedSerial: z.int() }).parse(
   read('license-files.json'),
 )
@@ -88,13 +94,14 @@ test.each(settings.cases.map((one) => [one.name, one] as const))('settings: %s',
 })
 
 const KeyCases = z.object({
-  cases: z.array(z.looseObject({ valid: z.boolean(), kid: z.string(), publicKey: z.string() })),
+  cases: z.array(z.looseObject({ valid: z.boolean(), kid: z.string(), publicKey: z.unknown() })),
 })
 test('keys: a kid is the hash of its key', () => {
   for (const { valid, kid, publicKey } of KeyCases.parse(read('keys.json')).cases) {
-    const raw = Buffer.from(publicKey, 'base64')
+    const raw = Buffer.from(String(publicKey), 'base64')
     const hash = createHash('sha256').update(raw).digest('hex').slice(0, 16)
     expect(raw.length === 32 && hash === kid).toBe(valid)
+    expect(isKeyOf(kid, publicKey)).toBe(valid)
   }
 })
 

@@ -110,7 +110,7 @@ const pauseProblem = (retryAfterMs: number): Problem => ({
 })
 
 /** A `kid` is the beginning of the hash of its key, so a key that was damaged on the way is recognized. */
-function isKeyOf(kid: string, key: unknown): boolean {
+export function isKeyOf(kid: string, key: unknown): boolean {
   if (typeof key !== 'string') return false
   try {
     const bytes = Uint8Array.from(atob(key), (character) => character.charCodeAt(0))

@@ -8,7 +8,7 @@ import { isPassing, type Problem, problemOf } from './problem.ts'
 import { isRefusal } from './proof.ts'
 import type { Answered } from './request.ts'
 import type { Server, Servers } from './servers.ts'
-import { type Taken, takeNotCovered, takeProof, takeSettings, takeTrial } from './take.ts'
+import { beginTrial, type Taken, takeNotCovered, takeProof, takeSettings, takeTrial } from './take.ts'
 import { notCoveredIn } from './updates.ts'
 
 export type Ports = {
@@ -173,10 +173,7 @@ export async function startTrial(ports: Ports): Promise<Failure> {
   if (license || trial || fileIn(offline)) return undefined
   const days = known?.trialDurationDays ?? defaultTrialDays
   if (!days) return problem ?? { code: 'no_trial', message: 'this product has no trial' }
-  await keeper.change((facts, now) => ({
-    ...facts,
-    trial: { startedAt: Math.max(now, facts.seen), used: false, reported: false },
-  }))
+  await keeper.change(beginTrial)
   await report(ports)
   return undefined
 }

@@ -95,7 +95,8 @@ export function takeSettings(
   enforce: boolean,
 ): Taken | { doubt: string } {
   const { settings: held, keys } = facts
-  const verified = verifySettings(answer, place, { keys }, timeOf(facts, now), { enforce })
+  // By the clock as it is now: a time that was seen while it was wrong by years would refuse all settings after it.
+  const verified = verifySettings(answer, place, { keys }, now, { enforce })
   if (!verified.ok) return { doubt: verified.reason }
   const { kid, issued_at: issuedAt, expires_at: expiresAt } = answer as Record<string, unknown>
   const { freeTierEnabled, trialDurationDays } = verified.settings
@@ -123,6 +124,12 @@ function withSettings(facts: Facts, settings: HeldSettings, now: number): Taken 
   const seen = newer ? Math.max(settings.issuedAt, now) : facts.seen
   return { facts: { ...facts, settings, seen }, as: 'fresh' }
 }
+
+/** Begins the trial of this machine, unless one was begun before. It ends by the time that was already seen, also if the clock is set back. */
+export const beginTrial = (facts: Facts, now: number): Facts => ({
+  ...facts,
+  trial: facts.trial ?? { startedAt: timeOf(facts, now), used: false, reported: false },
+})
 
 /** Takes what the server knows of the trial of this machine. Fields that are absent mean that it has no opinion. */
 export function takeTrial(facts: Facts, answer: unknown): Facts {

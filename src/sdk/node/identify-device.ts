@@ -24,18 +24,25 @@ const readings: Readonly<Record<string, (system: System) => Promise<Reading>>> =
  */
 export async function identifyDevice(place: Place, system: System = thisSystem): Promise<DeviceIdentity> {
   try {
-    const { machine, components } = (await readings[system.platform]?.(system)) ?? nothing
-    const telling = Object.entries(components).filter(
-      (one): one is [string, string] => one[1] !== undefined && !isShared(one[1]),
-    )
-    const device = Object.fromEntries(telling.map(([name, value]) => [name, hash(place, name, [value])]))
-    return { machineHash: machineHash(place, machine), device }
+    return identityOf(place, (await readings[system.platform]?.(system)) ?? nothing)
   } catch {
     return {}
   }
 }
 
 const nothing: Reading = { machine: [], components: {} }
+
+/**
+ * What is sent of a machine: base64url of the SHA-256 of the JSON array `["keyledger device", tenantId, productId, name, …values]`,
+ * with the name `machine` for the machine itself. SDKs in other languages make the same hashes.
+ */
+export function identityOf(place: Place, { machine, components }: Reading): DeviceIdentity {
+  const telling = Object.entries(components).filter(
+    (one): one is [string, string] => one[1] !== undefined && !isShared(one[1]),
+  )
+  const device = Object.fromEntries(telling.map(([name, value]) => [name, hash(place, name, [value])]))
+  return { machineHash: machineHash(place, machine), device }
+}
 
 /** While a part cannot be read, there is no hash: another one would stand for another machine. */
 function machineHash(place: Place, machine: Reading['machine']): string | undefined {

@@ -7,7 +7,7 @@ export const licenseKey = 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-7'
 export const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
 
 /** An Ed25519 key from a fixed seed: the first is RFC 8032's first test key. */
-function keyOf(seed: string) {
+export function keyOf(seed: string) {
   const prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
   const privateKey = createPrivateKey({
     key: Buffer.concat([prefix, Buffer.from(seed, 'hex')]),

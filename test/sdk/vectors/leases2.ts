@@ -1,4 +1,3 @@
-import { sign } from 'node:crypto'
 import {
   type Case,
   instanceId,
@@ -11,6 +10,7 @@ import {
   sha256,
   stranger,
 } from './keys.ts'
+import { tokenOf } from './tokens.ts'
 
 export const time = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 const hash = (what: string) => Buffer.from(sha256(what), 'hex').toString('base64url')
@@ -33,29 +33,6 @@ export const claims = {
   status: 'active',
   entitlements: { export: true, pro: true },
   license_expires_at: null,
-}
-
-/** Pre-authentication encoding: the number of parts, then each with its length before it, as 64 bits, lowest first. */
-function encoded(parts: readonly Buffer[]): Buffer {
-  const length = (value: number) => {
-    const bytes = Buffer.alloc(8)
-    bytes.writeBigUInt64LE(BigInt(value))
-    return bytes
-  }
-  return Buffer.concat([length(parts.length), ...parts.flatMap((part) => [length(part.length), part])])
-}
-
-type Signing = { by?: typeof key; kid?: string; in?: typeof place; kind?: string }
-
-export function tokenOf(
-  message: unknown,
-  { by = key, kid = by.kid, in: at = place, kind = 'v4.public.' }: Signing = {},
-) {
-  const body = Buffer.from(typeof message === 'string' ? message : JSON.stringify(message))
-  const footer = Buffer.from(JSON.stringify({ kid }))
-  const assertion = Buffer.from(`keyledger:lease2:${at.tenantId}:${at.productId}`)
-  const signature = sign(null, encoded([Buffer.from(kind), body, footer, assertion]), by.privateKey)
-  return `${kind}${Buffer.concat([body, signature]).toString('base64url')}.${footer.toString('base64url')}`
 }
 
 const good = tokenOf(claims)

@@ -1,5 +1,6 @@
 import { type Case, keyset, licenseKeyHash, now, place, sha256, stranger } from './keys.ts'
-import { claims, device, time, tokenOf } from './leases2.ts'
+import { claims, device, time } from './leases2.ts'
+import { tokenOf } from './tokens.ts'
 
 /** The nonce of the request that is to be answered. */
 const nonce = '00112233445566778899aabbccddeeff'

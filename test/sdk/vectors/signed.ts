@@ -23,7 +23,7 @@ const leaseFields = {
 }
 const leaseText = (fields: typeof leaseFields, { tenantId, productId } = place) =>
   `lease1|${fields.kid}|${tenantId}|${productId}|${fields.licenseKeyHash}|${fields.instanceId}|${fields.issuedAt}|${fields.expiresAt}|${fields.status}|${fields.entitlements.join(',')}`
-const leaseOf = (change: Partial<typeof leaseFields> = {}, by = key) => {
+export const leaseOf = (change: Partial<typeof leaseFields> = {}, by = key) => {
   const fields = { ...leaseFields, ...change }
   return { ...fields, signature: signed(leaseText(fields), by) }
 }
@@ -154,13 +154,15 @@ export function leases() {
   return { keyset, now, ...place, licenseKey, licenseKeyHash, instanceId, cases }
 }
 
+export function refusalOf(change: object = {}, by = key) {
+  const fields = { kid: key.kid, licenseKeyHash, instanceId, issuedAt: now, reason: 'revoked', ...change }
+  const { tenantId, productId } = place
+  const text = `refusal1|${fields.kid}|${tenantId}|${productId}|${fields.licenseKeyHash}|${fields.instanceId}|${fields.issuedAt}|${fields.reason}`
+  return { ...fields, signature: signed(text, by) }
+}
+
 export function refusals() {
-  const of = (change: object = {}, by = key) => {
-    const fields = { kid: key.kid, licenseKeyHash, instanceId, issuedAt: now, reason: 'revoked', ...change }
-    const { tenantId, productId } = place
-    const text = `refusal1|${fields.kid}|${tenantId}|${productId}|${fields.licenseKeyHash}|${fields.instanceId}|${fields.issuedAt}|${fields.reason}`
-    return { ...fields, signature: signed(text, by) }
-  }
+  const of = refusalOf
   const good = of()
   const cases: Case[] = [
     { name: 'revoked', valid: true, why: 'everything is as it was signed', refusal: good },
@@ -204,19 +206,22 @@ export function refusals() {
   return { keyset, now, ...place, licenseKey, licenseKeyHash, instanceId, cases }
 }
 
+const settingsFields = {
+  trial_duration_days: 14,
+  free_tier_enabled: false,
+  kid: key.kid,
+  issued_at: now - 6400,
+  expires_at: now + 80_000,
+}
+
+export function settingsOf(change: Partial<typeof settingsFields> = {}, by = key) {
+  const all = { ...settingsFields, ...change }
+  const text = `cfg1|${all.kid}|${place.tenantId}|${place.productId}|${all.issued_at}|${all.expires_at}|${all.trial_duration_days}|${all.free_tier_enabled}`
+  return { ...all, signature: signed(text, by) }
+}
+
 export function settings() {
-  const fields = {
-    trial_duration_days: 14,
-    free_tier_enabled: false,
-    kid: key.kid,
-    issued_at: now - 6400,
-    expires_at: now + 80_000,
-  }
-  const of = (change: Partial<typeof fields> = {}, by = key) => {
-    const all = { ...fields, ...change }
-    const text = `cfg1|${all.kid}|${place.tenantId}|${place.productId}|${all.issued_at}|${all.expires_at}|${all.trial_duration_days}|${all.free_tier_enabled}`
-    return { ...all, signature: signed(text, by) }
-  }
+  const of = settingsOf
   const good = of()
   const { signature: _, ...unsigned } = good
   const { trial_duration_days: __, ...stripped } = good
