@@ -253,7 +253,7 @@ test('the document equals the committed snapshot; for an intended change, run vi
 })
 
 test('the server client of the SDK has every operation that a token may call; vitest with -u writes them', async () => {
-  const file = join(import.meta.dirname, '../../src/sdk/server/operations.ts')
+  const file = join(import.meta.dirname, '../../src/sdk/javascript/server/operations.ts')
   await expect(await formatted(file, operationsText(text))).toMatchFileSnapshot(file)
   for (const { route, operation } of operations) {
     const body = operation.requestBody?.content['application/json'] as Described | undefined
