@@ -35,6 +35,8 @@ export function administrationIn(entry: Recorded): Administration | undefined {
       return ofReseller(entry)
     case 'member':
       return ofMember(entry)
+    case 'role':
+      return ofCustomRole(entry)
     case 'tenant':
       return ofTenant(entry)
     case 'signin':
@@ -177,6 +179,15 @@ function ofMember(entry: Own<'member'>): Administration {
     case 'MemberRemoved':
       return { ...of, action: 'deleted', fields: null }
   }
+}
+
+function ofCustomRole(entry: Own<'role'>): Administration {
+  const { event } = entry
+  const of = { kind: 'role', id: event.data.roleId, tenantId: tenantOf(entry) } as const
+  if (event.type === 'CustomRoleRemoved') return { ...of, action: 'deleted', fields: null }
+  const { name, scopes } = event.data
+  const action = event.type === 'CustomRoleAdded' ? 'created' : 'changed'
+  return { ...of, action, fields: fieldsOf({ name, scopes }) }
 }
 
 function ofTenant(entry: Own<'tenant'>): Administration | undefined {

@@ -65,7 +65,7 @@ export function notePages(app: FastifyInstance, { ports, show }: PageContext): v
     })
   }
 
-  app.get('/customers/:id/notes', auditedPage('customer'), (request: CustomerRequest, reply) =>
+  app.get('/customers/:id/notes', auditedPage('customers:read', 'customer'), (request: CustomerRequest, reply) =>
     page(request, reply, newForm()),
   )
 

@@ -67,7 +67,7 @@ function filterFrom({
 }
 
 function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
-  app.get('/deliveries', auditedPage('deliveries', Query), async (request, reply) => {
+  app.get('/deliveries', auditedPage('integrations:read', 'deliveries', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor, ...given } = Query.parse(request.query)
     const filter = filterFrom(given)
@@ -95,7 +95,7 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
 }
 
 function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/deliveries/:id', auditedPage('delivery'), async (request: OneRequest, reply) => {
+  app.get('/deliveries/:id', auditedPage('integrations:read', 'delivery'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const delivery = await deliveryOf(ports, request)
     const { endpoint } = await findWebhookEndpoint(ports.db, tenantId, delivery.endpointId ?? '')

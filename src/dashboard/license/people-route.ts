@@ -41,7 +41,7 @@ export function personSeatPages(app: FastifyInstance, { ports, show }: PageConte
     personId,
   })
 
-  app.get('/licenses/:id/people', auditedPage('license', z.object({})), (request: LicenseRequest, reply) =>
+  app.get('/licenses/:id/people', auditedPage('licenses:read', 'license', z.object({})), (request: LicenseRequest, reply) =>
     page(request, reply, newSeat),
   )
 

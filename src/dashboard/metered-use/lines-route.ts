@@ -53,7 +53,7 @@ export function meterLinesPage(
   { kind, owned, find }: LinesOf,
 ): void {
   const nav = `${kind}s` as const
-  app.get(`/${nav}/:id/meters/:meter`, auditedPage(kind, Query), async (request: LinesRequest, reply) => {
+  app.get(`/${nav}/:id/meters/:meter`, auditedPage(`${nav}:read`, kind, Query), async (request: LinesRequest, reply) => {
     const { tenantId } = principalOf(request)
     const { id, meter } = request.params
     const { named, trail } = await find(request)

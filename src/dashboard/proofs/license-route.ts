@@ -38,7 +38,7 @@ export function licenseProofsPage(app: FastifyInstance, { ports, show }: PageCon
     return found
   }
 
-  app.get('/licenses/:id/proofs', auditedPage('license', Query), async (request: OneLicense, reply) => {
+  app.get('/licenses/:id/proofs', auditedPage('licenses:read', 'license', Query), async (request: OneLicense, reply) => {
     const { license } = await requireLicense(request)
     const { licenseId, tenantId } = license
     const { upTo } = Query.parse(request.query)
@@ -63,7 +63,7 @@ export function licenseProofsPage(app: FastifyInstance, { ports, show }: PageCon
     })
   })
 
-  app.get('/licenses/:id/receipts/:sequence', auditedPage('license'), async (request: OneEvent, reply) => {
+  app.get('/licenses/:id/receipts/:sequence', auditedPage('licenses:read', 'license'), async (request: OneEvent, reply) => {
     const { license, revision } = await requireLicense(request)
     const sequence = Sequence.safeParse(request.params.sequence)
     if (!sequence.success || sequence.data > revision) throw notFound('event')

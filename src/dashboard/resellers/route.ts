@@ -39,7 +39,7 @@ export function resellerPages(app: FastifyInstance, context: PageContext): void 
 }
 
 function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
-  app.get('/resellers', pageRoute({ page: 'member', query: Query }), async (request, reply) => {
+  app.get('/resellers', pageRoute({ page: 'customers:read', query: Query }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor } = Query.parse(request.query)
     const boundTo = [tenantId, 'dashboard resellers']
@@ -54,7 +54,7 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
 }
 
 function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/resellers/:id', auditedPage('customers'), async (request: ResellerRequest, reply) => {
+  app.get('/resellers/:id', auditedPage('customers:read', 'customers'), async (request: ResellerRequest, reply) => {
     const { tenantId } = principalOf(request)
     const entry = await requireReseller(ports, tenantId, request.params.id)
     const { resellerId, name } = entry.reseller

@@ -67,7 +67,7 @@ async function saleOf(ports: Ports<'db'>, request: OneRequest): Promise<KnownSal
 }
 
 function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
-  app.get('/sales', auditedPage('sales', Query), async (request, reply) => {
+  app.get('/sales', auditedPage('licenses:read', 'sales', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const query = Query.parse(request.query)
     const { cursor, status: requestedStatus, provider: requestedProvider, product, needs: requested } = query
@@ -114,7 +114,7 @@ async function customerOf(ports: Ports<'db'>, tenantId: string, customerId: stri
 }
 
 function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/sales/:id', auditedPage('sale'), async (request: OneRequest, reply) => {
+  app.get('/sales/:id', auditedPage('licenses:read', 'sale'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const sale = await saleOf(ports, request)
     const licenseIds = itemsOf(sale).map(({ licenseId }) => licenseId)

@@ -23,11 +23,11 @@ const SearchForm = z.object({ text: z.string().max(1000) })
  * of a URL, and is not shown again. A single result opens at once.
  */
 export function searchPage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/search', pageRoute({ page: 'member' }), async (_request, reply) =>
+  app.get('/search', pageRoute({ page: 'licenses:read' }), async (_request, reply) =>
     reply.redirect('/dashboard', 303),
   )
 
-  app.post('/search', pageRoute({ page: 'member' }), async (request, reply) => {
+  app.post('/search', pageRoute({ page: 'licenses:read' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { text } = formOf(SearchForm, request)
     const found = await search(ports, tenantId, text)

@@ -32,7 +32,7 @@ const path = '/dashboard/settings'
 export function settingPages(app: FastifyInstance, context: PageContext): void {
   const { ports, show } = context
 
-  app.get('/settings', pageRoute({ page: 'member' }), async (request, reply) => {
+  app.get('/settings', pageRoute({ page: 'integrations:read' }), async (request, reply) => {
     const principal = principalOf(request)
     const keys = await readMaskedKeys(ports.db, principal.tenantId)
     const tenant = await findTenant(ports.db, principal.tenantId)
