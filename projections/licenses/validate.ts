@@ -2,8 +2,8 @@ import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
-import { firstByKey } from '../document.ts'
 import { heldRole } from '../custom-roles.ts'
+import { firstByKey } from '../document.ts'
 import { type KnownToken, memberOfToken, uncertainToken } from '../tokens/queries.ts'
 import {
   deviceOfLicense,

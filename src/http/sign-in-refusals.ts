@@ -27,8 +27,5 @@ export const signInRefusals = {
     409,
     'a member has this role, or a sign-in provider or the directory gives it; give them another role first',
   ],
-  scope_not_for_roles: [
-    422,
-    'a role cannot have the scope scim, which manages members; leave it out',
-  ],
+  scope_not_for_roles: [422, 'a role cannot have the scope scim, which manages members; leave it out'],
 } satisfies Partial<Record<RefusalCode, [status: number, message: string]>>

@@ -18,8 +18,15 @@ const roleOut = z
     id,
     ...roleFields,
     permissions: z
-      .array(z.enum(permissions).meta({ description: 'A permission of the dashboard', example: 'change_licenses' }))
-      .meta({ description: 'What its members may do in the dashboard besides reading, which follows from its scopes' }),
+      .array(
+        z
+          .enum(permissions)
+          .meta({ description: 'A permission of the dashboard', example: 'change_licenses' }),
+      )
+      .meta({
+        description:
+          'What its members may do in the dashboard besides reading, which follows from its scopes',
+      }),
     createdAt: momentOut,
     updatedAt: momentOut,
   })
@@ -43,7 +50,8 @@ export function roleRoutes(app: ZodApp, ports: ApprovalPorts): void {
     operationId: 'addRole',
     tags: ['Workspace'],
     summary: 'Add a custom role for members of the dashboard',
-    description: 'A workspace has at most 50. The scopes are those of API tokens without `scim`, so no custom role can manage members.',
+    description:
+      'A workspace has at most 50. The scopes are those of API tokens without `scim`, so no custom role can manage members.',
     response: { 200: answer('The role', oneRole), ...errors(409) },
     reply: (role) => ({ role: view(role) }),
   })
@@ -60,7 +68,8 @@ export function roleRoutes(app: ZodApp, ports: ApprovalPorts): void {
     operationId: 'deleteRole',
     tags: ['Workspace'],
     summary: 'Delete a custom role',
-    description: 'It is refused while a member has the role, or a sign-in provider or the directory gives it.',
+    description:
+      'It is refused while a member has the role, or a sign-in provider or the directory gives it.',
     response: {
       200: answer(
         'The role is deleted',

@@ -62,7 +62,9 @@ export function markWelcomed({ dataDirectory, eventstoreUrl }: Config): void {
 }
 
 /** What the first tenant is made with. */
-type SeedPorts = Ports<'db' | 'execute' | 'findProduct' | 'ledger' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'>
+type SeedPorts = Ports<
+  'db' | 'execute' | 'findProduct' | 'ledger' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'
+>
 
 type Seeded = { token: string; linkSecret: string }
 

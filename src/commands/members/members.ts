@@ -29,7 +29,10 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
  */
 export async function addMember(
   ports: Ports<'db' | 'execute' | 'ledger' | 'now' | 'subjects'>,
-  member: { tenantId: string; email: string } & ({ role: GivenRole } | { role: 'reseller'; resellerId: string }),
+  member: { tenantId: string; email: string } & (
+    | { role: GivenRole }
+    | { role: 'reseller'; resellerId: string }
+  ),
   origin: Origin,
 ): Promise<string> {
   const memberId = newId('mem')

@@ -1,4 +1,5 @@
 import type { Freshness } from '../../../projections/runner/freshness.ts'
+import { may, roleName } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { assets } from '../assets.ts'
 import type { Principal } from '../session/principal.ts'

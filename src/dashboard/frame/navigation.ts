@@ -80,7 +80,12 @@ const groups: readonly NavGroup[] = [
   {
     title: 'Set up',
     entries: [
-      { item: 'integrations', label: 'Integrations', href: '/dashboard/integrations', needs: 'integrations:read' },
+      {
+        item: 'integrations',
+        label: 'Integrations',
+        href: '/dashboard/integrations',
+        needs: 'integrations:read',
+      },
       { item: 'webhooks', label: 'Webhooks', href: '/dashboard/webhooks', needs: 'integrations:read' },
       { item: 'tokens', label: 'API tokens', href: '/dashboard/tokens', needs: 'see_requests' },
       { item: 'portal', label: 'Portal', href: '/dashboard/portal', needs: 'manage_settings' },
@@ -89,7 +94,10 @@ const groups: readonly NavGroup[] = [
       { item: 'system', label: 'System', href: '/dashboard/system', needs: 'usage:read' },
     ],
   },
-  { title: 'Help', entries: [{ item: 'start', label: 'Get started', href: '/dashboard/start', needs: 'products:read' }] },
+  {
+    title: 'Help',
+    entries: [{ item: 'start', label: 'Get started', href: '/dashboard/start', needs: 'products:read' }],
+  },
 ]
 
 const groupsOfResellers: readonly NavGroup[] = [
@@ -112,6 +120,14 @@ export const navigationFor = (role: HeldRole, hasMailbox: boolean): NavGroup[] =
       ),
     }))
     .filter(({ entries }) => entries.length > 0)
+
+/** What the pages of the navigation are called, by what they require. */
+export function pagesFor(): ReadonlyMap<Right, string[]> {
+  const pages = new Map<Right, string[]>()
+  for (const { needs, label } of groups.flatMap(({ entries }) => entries))
+    if (needs !== undefined) pages.set(needs, [...(pages.get(needs) ?? []), label])
+  return pages
+}
 
 /** A page above the present one: its name and its path. */
 export type Crumb = { label: string; href: string }

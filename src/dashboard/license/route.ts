@@ -78,7 +78,8 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** A license: its present or past state, the explanation of its answers, and its history. */
 export function licensePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/licenses/:id', auditedPage('licenses:read', 'license', Query), async (request: OneRequest, reply) => {
+  const page = auditedPage('licenses:read', 'license', Query)
+  app.get('/licenses/:id', page, async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const { id } = request.params
     const query = queryIn(request)

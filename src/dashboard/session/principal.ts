@@ -7,7 +7,14 @@ import type { LoginDecider } from '../../commands/logins.ts'
 import { emailOf } from '../../commands/members/members.ts'
 import type { Origin } from '../../commands/origin.ts'
 import type { AuditTarget } from '../../domain/audit/events.ts'
-import { type HeldRole, lackingScopes, may, type Reading, type Right, roleName } from '../../domain/members/roles.ts'
+import {
+  type HeldRole,
+  lackingScopes,
+  may,
+  type Reading,
+  type Right,
+  roleName,
+} from '../../domain/members/roles.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { addressOf } from '../../http/listening.ts'

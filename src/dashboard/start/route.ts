@@ -31,11 +31,15 @@ export function startPages(app: FastifyInstance, { ports, show, showPart }: Page
     })
   })
 
-  app.get('/start/test-purchase', pageRoute({ page: 'products:read', background: true }), async (request, reply) => {
-    const purchase = await newestTestPurchase(ports.db, principalOf(request).tenantId)
-    if (!purchase) throw notFound('test purchase')
-    return showPart(reply, () => stagesView(purchase))
-  })
+  app.get(
+    '/start/test-purchase',
+    pageRoute({ page: 'products:read', background: true }),
+    async (request, reply) => {
+      const purchase = await newestTestPurchase(ports.db, principalOf(request).tenantId)
+      if (!purchase) throw notFound('test purchase')
+      return showPart(reply, () => stagesView(purchase))
+    },
+  )
 
   app.post('/start/sell-elsewhere', pageRoute({ page: 'manage_connections' }), async (request, reply) => {
     await chooseSellingElsewhere(ports, principalOf(request).tenantId, originOfMember(request))

@@ -104,10 +104,7 @@ function revokeForms(app: FastifyInstance, { ports, show }: PageContext): void {
   })
 }
 
-function problemOf(
-  { name, scopes }: { name: string; scopes: Scope[] },
-  role: HeldRole,
-): string | undefined {
+function problemOf({ name, scopes }: { name: string; scopes: Scope[] }, role: HeldRole): string | undefined {
   if (name === '') return 'Enter a name.'
   if (scopes.length === 0) return 'Choose at least one scope.'
   const grantable = grantableBy(role)

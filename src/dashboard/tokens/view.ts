@@ -1,6 +1,6 @@
 import { type ListedToken, tokenStatusAt } from '../../../projections/tokens/list.ts'
 import { grantableBy, type HeldRole, may } from '../../domain/members/roles.ts'
-import { combinableScopes, Scope } from '../../domain/tokens/events.ts'
+import type { Scope } from '../../domain/tokens/events.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'

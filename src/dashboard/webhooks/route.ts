@@ -45,7 +45,9 @@ export function webhookPages(app: FastifyInstance, context: PageContext): void {
   secretForms(app, context)
   replayPages(app, context)
   // The address that it had when there was only one.
-  app.get('/settings/webhook', pageRoute({ page: 'integrations:read' }), (_request, reply) => reply.redirect(path, 303))
+  app.get('/settings/webhook', pageRoute({ page: 'integrations:read' }), (_request, reply) =>
+    reply.redirect(path, 303),
+  )
 }
 
 function listPage(app: FastifyInstance, { ports, show }: PageContext): void {

@@ -130,7 +130,7 @@ export const rightsOf: Record<MemberRole, RoleRights> = {
  * members do at once what a token needs `danger` for. Null: no custom role has it, because no token can decide on requests or manage
  * tokens, and what manages members could make its holder an owner.
  */
-export const scopesFor: Record<Permission, readonly Scope[] | null> = {
+const scopesFor: Record<Permission, readonly Scope[] | null> = {
   see_requests: ['danger'],
   view_as_customer: ['customers:read', 'licenses:read'],
   see_insights: ['licenses:read', 'usage:read'],
@@ -144,7 +144,7 @@ export const scopesFor: Record<Permission, readonly Scope[] | null> = {
   manage_settings: null,
 }
 
-/** All permissions, in the order of {@link scopesFor}. */
+/** All permissions, in one order. */
 export const permissions = Object.keys(scopesFor) as Permission[]
 
 /** The scopes that a role may grant to an API client. */
@@ -159,11 +159,13 @@ export function may(role: HeldRole, right: Right): boolean {
   return isReading(right) ? role !== 'reseller' : rightsOf[role].permissions.includes(right)
 }
 
-/** The scopes that a custom role lacks for a right; undefined for a right that no custom role can have. */
-export function lackingScopes({ scopes }: Pick<CustomRole, 'scopes'>, right: Right): Scope[] | undefined {
-  const needed = isReading(right) ? [right] : scopesFor[right]
-  return needed?.filter((scope) => !scopes.includes(scope))
-}
+/** The scopes that a custom role needs for a right; null for one that no custom role can have. */
+export const scopesOf = (right: Right): readonly Scope[] | null =>
+  isReading(right) ? [right] : scopesFor[right]
+
+/** Those of the scopes that a right needs which a custom role lacks; undefined for one that no custom role can have. */
+export const lackingScopes = ({ scopes }: Pick<CustomRole, 'scopes'>, right: Right): Scope[] | undefined =>
+  scopesOf(right)?.filter((scope) => !scopes.includes(scope))
 
 /** Whether a member sees where people came from: the addresses of sign-ins and changes. */
 export const seesAddresses = (role: HeldRole): boolean => role === 'auditor' || may(role, 'manage_members')

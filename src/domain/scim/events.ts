@@ -7,7 +7,10 @@ export const GroupName = text(256)
 
 const MappedGroup = z.strictObject({
   group: GroupName.meta({ description: 'The name of a group of the directory', example: 'Licensing admins' }),
-  role: GivenRole.meta({ description: 'The role that it gives, built in or the id of a custom one', example: 'admin' }),
+  role: GivenRole.meta({
+    description: 'The role that it gives, built in or the id of a custom one',
+    example: 'admin',
+  }),
 })
 
 /** How the members of a directory get their roles. */

@@ -14,7 +14,10 @@ const EmailDomain = z
 /** A value of the claim, and the role that it gives. */
 const MappedRole = z.strictObject({
   value: text(200).meta({ description: 'A value of the claim', example: 'licensing-admins' }),
-  role: GivenRole.meta({ description: 'The role that it gives, built in or the id of a custom one', example: 'admin' }),
+  role: GivenRole.meta({
+    description: 'The role that it gives, built in or the id of a custom one',
+    example: 'admin',
+  }),
 })
 
 /** What a workspace says of a provider, besides its issuer. */

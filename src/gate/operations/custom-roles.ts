@@ -127,7 +127,13 @@ async function requirePossible(
   customRoles.decide({ tenantId, roles, operationIds: [] }, command)
 }
 
-const detailsOf = ({ name, scopes }: { name?: string | undefined; scopes?: Scope[] | undefined }): Detail[] => [
+const detailsOf = ({
+  name,
+  scopes,
+}: {
+  name?: string | undefined
+  scopes?: Scope[] | undefined
+}): Detail[] => [
   ...(name === undefined ? [] : [['Name', name] as const]),
   ...(scopes === undefined ? [] : [['Scopes', scopes.join(', ')] as const]),
 ]
