@@ -99,6 +99,21 @@ test.each(combinableScopes)(
   },
 )
 
+test.each(combinableScopes)(
+  'no page shows a form to a member whose role has only the scope %s',
+  async (scope) => {
+    for (const path of Object.values(acme.paths)) {
+      const { status, text } = await clientAs(scope).get(path)
+      if (status !== 200) continue
+      const forms = leadsTo(text).filter((route) => route.startsWith('POST ') && route in needed)
+      expect({ path, refused: forms.filter((route) => !allows(custom(scope), route)) }).toStrictEqual({
+        path,
+        refused: [],
+      })
+    }
+  },
+)
+
 test('a page that the role does not open names the scope that it lacks', async () => {
   const { status, text } = await clientAs('usage:read').get('/dashboard/sales')
   expect(status).toBe(403)

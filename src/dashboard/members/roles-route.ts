@@ -1,19 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { listCustomRoles } from '../../../projections/custom-roles.ts'
-import { requireCustomRole } from '../../commands/custom-roles.ts'
+import {
+  addCustomRole,
+  changeCustomRole,
+  removeCustomRole,
+  requireCustomRole,
+} from '../../commands/custom-roles.ts'
 import { isId, newId } from '../../credentials/id.ts'
 import { type KeptRole, maxRoles } from '../../domain/custom-roles/custom-roles.ts'
 import type { CustomRole } from '../../domain/members/roles.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
-import { addRole, changeRole, deleteRole, roleFields } from '../../gate/operations/custom-roles.ts'
+import { roleFields } from '../../gate/operations/custom-roles.ts'
 import { type FilledForm, newForm, readForm } from '../forms/filled-form.ts'
 import { boxes, formOf } from '../forms/forms.ts'
 import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { runOperation } from '../run-operation.ts'
-import { principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import { newRoleView, rolesPath, rolesView, roleView } from './roles-view.ts'
 
@@ -67,8 +71,9 @@ export function rolePages(app: FastifyInstance, context: PageContext): void {
     const { filled, data } = readForm(RoleForm, request)
     if (!data) return form(reply, filled)
     const { operation: id, ...body } = data
+    const { tenantId } = principalOf(request)
     try {
-      await runOperation(context, request, addRole, id, { body })
+      await addCustomRole(ports, tenantId, body, { id, origin: originOfMember(request) })
       return redirectWith(reply, rolesPath, 'Role created. Give it to members on their pages.')
     } catch (error) {
       return form(reply, refusedForm(error, filled, fieldOf))
@@ -101,8 +106,9 @@ function onePages(app: FastifyInstance, context: PageContext): void {
     const { filled, data } = readForm(RoleForm, request)
     if (!data) return form(reply, role, filled)
     const { operation: id, ...body } = data
+    const { tenantId } = principalOf(request)
     try {
-      await runOperation(context, request, changeRole, id, { parameters: { id: role.roleId }, body })
+      await changeCustomRole(ports, tenantId, role.roleId, body, { id, origin: originOfMember(request) })
       return redirectWith(reply, rolesPath, 'Role saved. It counts from the next request of each member.')
     } catch (error) {
       return form(reply, role, refusedForm(error, filled, fieldOf))
@@ -112,8 +118,9 @@ function onePages(app: FastifyInstance, context: PageContext): void {
   app.post(`${path}/:id/delete`, manageForm, async (request: OneRequest, reply) => {
     const role = await roleOf(request)
     const { operation: id } = formOf(OperationForm, request)
+    const { tenantId } = principalOf(request)
     try {
-      await runOperation(context, request, deleteRole, id, { parameters: { id: role.roleId } })
+      await removeCustomRole(ports, tenantId, role.roleId, { id, origin: originOfMember(request) })
       return redirectWith(reply, rolesPath, 'Role deleted.')
     } catch (error) {
       return form(reply, role, refusedForm(error, formOfRole(role)))
