@@ -204,7 +204,7 @@ export const needed: Record<string, Right | 'member' | 'reseller' | 'anyone'> = 
   'POST /dashboard/integrations/:provider/map': 'manage_connections',
   'POST /dashboard/integrations/:provider/unmap': 'manage_connections',
   'POST /dashboard/sales/:id/map': 'manage_connections',
-  'POST /dashboard/sales/:id/replay': 'manage_connections',
+  'POST /dashboard/sales/:id/replay': 'replay_sales',
   'POST /dashboard/deliveries/:id/redeliver': 'manage_connections',
   'GET /dashboard/mailbox': 'manage_settings',
   'GET /dashboard/mailbox/:id': 'manage_settings',
@@ -258,5 +258,5 @@ export const needed: Record<string, Right | 'member' | 'reseller' | 'anyone'> = 
   'POST /dashboard/products/:id/key-types': 'manage_products',
   'GET /dashboard/products/:id/key-types/:keyType/edit': 'manage_products',
   'POST /dashboard/products/:id/key-types/:keyType/edit': 'manage_products',
-  'POST /dashboard/products/:id/key-types/:keyType/delete': 'manage_products',
+  'POST /dashboard/products/:id/key-types/:keyType/delete': 'delete_key_types',
 }

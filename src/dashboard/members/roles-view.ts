@@ -50,6 +50,8 @@ const doing: Partial<Record<Right, string>> = {
   ask_for_changes: 'Request dangerous changes of licenses',
   change_licenses: 'Change licenses and customers',
   manage_products: 'Change products, key types and mails',
+  delete_key_types: 'Request the deletion of key types',
+  replay_sales: 'Issue the licenses of parked sales',
   manage_connections: 'Change payment providers, webhooks, the SDK key and the checkout key',
 }
 

@@ -139,7 +139,7 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
           ),
           history,
           deliveries: deliveries.flatMap(({ items }) => items),
-          mayReplay: may(role, 'manage_connections'),
+          mayReplay: may(role, 'replay_sales'),
           mapping,
         }),
     })
@@ -185,8 +185,8 @@ function outcomeWords({ licensed, stillParked }: MappingOutcome): string {
 }
 
 function replayForm(app: FastifyInstance, { ports }: PageContext): void {
-  const manage = pageRoute({ page: 'manage_connections' })
-  app.post('/sales/:id/replay', manage, async (request: OneRequest, reply) => {
+  const replay = pageRoute({ page: 'replay_sales' })
+  app.post('/sales/:id/replay', replay, async (request: OneRequest, reply) => {
     const { id } = await saleOf(ports, request)
     return redirectWith(reply, `/dashboard/sales/${id}`, await outcomeOf(ports, request, id))
   })

@@ -43,6 +43,10 @@ export type Permission =
   | 'change_licenses'
   /** Products, key types, and how they are sold. */
   | 'manage_products'
+  /** Request the deletion of key types, which needs an approval. */
+  | 'delete_key_types'
+  /** Issue the license of a sale that was parked. */
+  | 'replay_sales'
   /** Payment providers with their mappings, webhook endpoints and deliveries, SDK keys and checkout keys. */
   | 'manage_connections'
   | 'manage_tokens'
@@ -81,6 +85,8 @@ export const rightsOf: Record<MemberRole, RoleRights> = {
       'decide_confirmations',
       'change_licenses',
       'manage_products',
+      'delete_key_types',
+      'replay_sales',
       'manage_connections',
       'manage_tokens',
       'manage_members',
@@ -96,6 +102,8 @@ export const rightsOf: Record<MemberRole, RoleRights> = {
       'decide_confirmations',
       'change_licenses',
       'manage_products',
+      'delete_key_types',
+      'replay_sales',
       'manage_connections',
       'manage_tokens',
       'manage_settings',
@@ -104,7 +112,7 @@ export const rightsOf: Record<MemberRole, RoleRights> = {
   },
   developer: {
     summary: 'Manages API tokens, webhooks and payment providers, and reads everything',
-    permissions: [...everyMember, 'manage_connections', 'manage_tokens'],
+    permissions: [...everyMember, 'replay_sales', 'manage_connections', 'manage_tokens'],
     grantable: combinableScopes.filter((scope) => scope !== 'danger'),
   },
   support: {
@@ -137,6 +145,8 @@ const scopesFor: Record<Permission, readonly Scope[] | null> = {
   ask_for_changes: ['licenses:read', 'licenses:write', 'danger'],
   change_licenses: ['licenses:read', 'licenses:write', 'customers:read', 'customers:write'],
   manage_products: ['products:read', 'products:write'],
+  delete_key_types: ['products:read', 'products:write', 'danger'],
+  replay_sales: ['licenses:read', 'licenses:write'],
   manage_connections: ['integrations:read', 'integrations:write', 'danger'],
   decide_confirmations: null,
   manage_tokens: null,

@@ -113,6 +113,8 @@ const matrix: Record<Right, readonly Scope[] | null> = {
   ask_for_changes: ['licenses:read', 'licenses:write', 'danger'],
   change_licenses: ['licenses:read', 'licenses:write', 'customers:read', 'customers:write'],
   manage_products: ['products:read', 'products:write'],
+  delete_key_types: ['products:read', 'products:write', 'danger'],
+  replay_sales: ['licenses:read', 'licenses:write'],
   manage_connections: ['integrations:read', 'integrations:write', 'danger'],
   decide_confirmations: null,
   manage_tokens: null,
