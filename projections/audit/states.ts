@@ -1,7 +1,7 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Statements } from '../statements.ts'
 import type { RowIn } from '../table.ts'
-import { type Administration, administrationIn } from './administration.ts'
+import { type Administration, administrationIn } from './administered.ts'
 import { changesBetween, type Fields } from './fields.ts'
 import { sourceIn } from './source.ts'
 import type { AuditEntry, auditStates } from './tables.ts'

@@ -252,7 +252,6 @@ test('every route with a token and an id is tested here', async () => {
     'GET /v1/roles',
     'POST /v1/roles',
     'GET /v1/scim',
-    'PUT /v1/scim',
     'GET /v1/webhook-endpoints',
     'GET /v1/webhook/replays',
     'POST /v1/webhook-endpoints',
