@@ -46,7 +46,7 @@ test('a role is added, changed, listed and deleted', async () => {
   expect(role).toMatchObject({
     name: 'Clerk',
     scopes: ['customers:read', 'customers:write', 'licenses:read', 'licenses:write'],
-    permissions: ['view_as_customer', 'change_licenses'],
+    permissions: ['view_as_customer', 'change_licenses', 'replay_sales'],
   })
   const at = `${path}/${role.id}`
   const changed = await approved('PATCH', at, { scopes: ['usage:read'] })
