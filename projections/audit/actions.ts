@@ -46,6 +46,7 @@ export type AdministeredKind =
   | 'token'
   | 'reseller'
   | 'member'
+  | 'role'
   | 'tenant'
   | 'webhook'
   | 'integration'

@@ -39,6 +39,7 @@ import { releaseRoutes } from './management/products/releases.ts'
 import { sellingRoutes } from './management/products/selling.ts'
 import { refusalRoutes } from './management/refusals.ts'
 import { resellerRoutes } from './management/resellers.ts'
+import { roleRoutes } from './management/roles.ts'
 import { saleRoutes } from './management/sales/sales.ts'
 import { scimSettingRoutes } from './management/scim.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
@@ -82,6 +83,7 @@ export function managementRoutes(
   workspaceRoutes(routes, ports)
   signInProviderRoutes(routes, ports, baseUrl)
   scimSettingRoutes(routes, ports, baseUrl)
+  roleRoutes(routes, ports)
   licenseRoutes(routes, ports, cursors)
   licenseSearchRoute(routes, ports)
   licenseChangeRoutes(routes, ports)

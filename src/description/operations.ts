@@ -719,6 +719,45 @@ export const operations = {
     gated: true,
     dryRun: true,
   },
+  listRoles: { method: 'GET', path: '/v1/roles', summary: 'List the custom roles of the workspace' },
+  addRole: {
+    method: 'POST',
+    path: '/v1/roles',
+    summary: 'Add a custom role for members of the dashboard',
+    body: {
+      name: {
+        kind: 'text',
+        help: 'Its name, which no other role of the workspace and no built-in role has',
+        required: true,
+      },
+      scopes: {
+        kind: 'list',
+        help: 'What its members may do, as the scopes of an API token',
+        required: true,
+      },
+    },
+    gated: true,
+    dryRun: true,
+  },
+  getRole: { method: 'GET', path: '/v1/roles/{id}', summary: 'Read a custom role' },
+  changeRole: {
+    method: 'PATCH',
+    path: '/v1/roles/{id}',
+    summary: 'Change a custom role; omitted fields keep their value',
+    body: {
+      name: { kind: 'text', help: 'Its name, which no other role of the workspace and no built-in role has' },
+      scopes: { kind: 'list', help: 'What its members may do, as the scopes of an API token' },
+    },
+    gated: true,
+    dryRun: true,
+  },
+  deleteRole: {
+    method: 'DELETE',
+    path: '/v1/roles/{id}',
+    summary: 'Delete a custom role',
+    gated: true,
+    dryRun: true,
+  },
   listLicenses: {
     method: 'GET',
     path: '/v1/licenses',

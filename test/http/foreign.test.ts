@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { requestReplay } from '../../src/commands/replays.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
-import { makeReseller } from '../dashboard/members.ts'
+import { makeReseller, makeRole } from '../dashboard/members.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { addTestEndpoint, pointWebhook } from '../harness/dispatch.ts'
 import { pendingId } from '../harness/gate.ts'
@@ -50,6 +50,7 @@ beforeAll(async () => {
     testPurchase: await playPurchase(),
     endpoint: await otherEndpoint(),
     signInProvider: await ownProvider(),
+    role: (await makeRole(api.ledger, owner.tenantId, ['licenses:read'])).roleId,
     replay: await runningReplay(),
     delivery: await pendingDelivery(license.id),
     sale: await parkedSale(api.ledger, owner.tenantId),
@@ -153,6 +154,7 @@ const everythingOwned = async () => {
     '/v1/webhook/replays',
     '/v1/webhook-endpoints',
     '/v1/sign-in-providers',
+    '/v1/roles',
     '/v1/sales',
   ]
   for (const url of urls) {
@@ -247,8 +249,9 @@ test('every route with a token and an id is tested here', async () => {
     'PUT /v1/webhook',
     'GET /v1/sign-in-providers',
     'POST /v1/sign-in-providers',
+    'GET /v1/roles',
+    'POST /v1/roles',
     'GET /v1/scim',
-    'PUT /v1/scim',
     'GET /v1/webhook-endpoints',
     'GET /v1/webhook/replays',
     'POST /v1/webhook-endpoints',

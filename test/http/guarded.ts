@@ -96,6 +96,8 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['GET', '/v1/audit', 'licenses:read'],
   ['GET', '/v1/sign-in-providers', 'integrations:read'],
   ['GET', '/v1/sign-in-providers/absent', 'integrations:read'],
+  ['GET', '/v1/roles', 'integrations:read'],
+  ['GET', '/v1/roles/rol_absent', 'integrations:read'],
   ['GET', '/v1/scim', 'integrations:read'],
   ['GET', '/v1/webhook', 'integrations:read'],
   ['GET', '/v1/webhook-endpoints', 'integrations:read'],

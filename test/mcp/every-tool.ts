@@ -118,6 +118,7 @@ export const everyArgument: Record<string, object> = {
   },
   remove_mail_template: { templateId: 'expiring.*.*', dryRun: true },
   who_am_i: {},
+  list_roles: {},
   list_products: { limit: 5, cursor: 'c' },
   list_key_types: { productId: 'editor' },
   list_releases: { productId: 'editor' },

@@ -279,6 +279,9 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'view page':
       case 'view portal':
       case 'test mail':
+      case 'add role':
+      case 'change own role':
+      case 'remove role':
         return runMemberStep(step)
       case 'report':
       case 'exceed installs':

@@ -40,6 +40,14 @@ create table members (
 create index members_of_tenant on members (tenant_id, created_at);
 create index members_by_subject on members (tenant_id, subject_id);
 
+create table custom_roles (
+  stream text not null,
+  revision int not null,
+  state jsonb not null,
+  tenant_id text not null unique,
+  primary key (stream)
+);
+
 create table sign_in_providers (
   stream text not null,
   revision int not null,

@@ -66,6 +66,7 @@ export const kindWords: Readonly<Record<AuditedKind, string>> = {
   token: 'API token',
   reseller: 'reseller',
   member: 'member',
+  role: 'custom role',
   members: 'members',
   tenant: 'workspace',
   webhook: 'webhook',

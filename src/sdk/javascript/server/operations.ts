@@ -8,6 +8,7 @@ export const operations = {
   addCustomerCredit: 'POST /v1/customers/{id}/credits idempotent',
   addCustomerNote: 'POST /v1/customers/{id}/notes idempotent',
   addPeople: 'POST /v1/customers/{id}/people idempotent',
+  addRole: 'POST /v1/roles gated',
   addSignInProvider: 'POST /v1/sign-in-providers gated',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
   allowSharing: 'POST /v1/licenses/{id}/allow-sharing idempotent',
@@ -15,6 +16,7 @@ export const operations = {
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   certifyRelay: 'POST /v1/licenses/{id}/relays idempotent',
   changePersonRole: 'PATCH /v1/customers/{id}/people/{personId}',
+  changeRole: 'PATCH /v1/roles/{id} gated',
   changeSignInProvider: 'PATCH /v1/sign-in-providers/{id} gated',
   changeWebhookEndpoint: 'PATCH /v1/webhook-endpoints/{id} gated',
   closeReseller: 'POST /v1/resellers/{id}/close gated',
@@ -38,6 +40,7 @@ export const operations = {
   deactivateDevice: 'POST /v1/licenses/deactivate idempotent',
   deactivateDeviceOfLicense: 'POST /v1/licenses/{id}/deactivate-device idempotent',
   deleteKeyType: 'DELETE /v1/products/{productId}/key-types/{keyTypeId} gated',
+  deleteRole: 'DELETE /v1/roles/{id} gated',
   deleteSignInProvider: 'DELETE /v1/sign-in-providers/{id} gated',
   deleteWebhookEndpoint: 'DELETE /v1/webhook-endpoints/{id} gated',
   disableTestMode: 'DELETE /v1/products/{productId}/test-mode',
@@ -61,6 +64,7 @@ export const operations = {
   getProductMail: 'GET /v1/products/{productId}/mail',
   getReceipt: 'GET /v1/licenses/{id}/receipt',
   getReseller: 'GET /v1/resellers/{id}',
+  getRole: 'GET /v1/roles/{id}',
   getSale: 'GET /v1/sales/{id}',
   getScim: 'GET /v1/scim',
   getSdkKey: 'GET /v1/sdk-key gated',
@@ -103,6 +107,7 @@ export const operations = {
   listRelays: 'GET /v1/licenses/{id}/relays',
   listReleases: 'GET /v1/products/{productId}/releases',
   listResellers: 'GET /v1/resellers paged',
+  listRoles: 'GET /v1/roles',
   listSales: 'GET /v1/sales paged',
   listSalesOfCustomer: 'GET /v1/customers/{id}/sales paged',
   listSeatedPeople: 'GET /v1/licenses/{id}/people paged',
@@ -188,11 +193,13 @@ export type DryRunId =
   | 'addCustomerCredit'
   | 'addCustomerNote'
   | 'addPeople'
+  | 'addRole'
   | 'addSignInProvider'
   | 'addWebhookEndpoint'
   | 'allowSharing'
   | 'cancelWebhookReplay'
   | 'changePersonRole'
+  | 'changeRole'
   | 'changeSignInProvider'
   | 'changeWebhookEndpoint'
   | 'closeReseller'
@@ -208,6 +215,7 @@ export type DryRunId =
   | 'createWebhookReplay'
   | 'deactivateDeviceOfLicense'
   | 'deleteKeyType'
+  | 'deleteRole'
   | 'deleteSignInProvider'
   | 'deleteWebhookEndpoint'
   | 'disableTestMode'
