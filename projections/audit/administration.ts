@@ -364,10 +364,21 @@ function ofWording({ event }: Own<'wording'>): Administration {
   const { tenantId } = event.data
   if (event.type === 'MailStyleChanged')
     return { kind: 'mail_style', id: null, tenantId, action: 'changed', fields: fieldsOf(event.data.style) }
+  if (event.type === 'MailSenderConnected' || event.type === 'MailSenderDisconnected')
+    return ofMailSender(event)
   const of = { kind: 'mail_template', id: templateId(event.data), tenantId, whole: true } as const
   if (event.type === 'MailTemplateRemoved') return { ...of, action: 'deleted', fields: null }
   const { subject, text, html } = event.data
   return { ...of, action: 'changed', fields: fieldsOf({ subject, text, html }) }
+}
+
+function ofMailSender(
+  event: Extract<Own<'wording'>['event'], { type: 'MailSenderConnected' | 'MailSenderDisconnected' }>,
+): Administration {
+  const of = { kind: 'mail_sender', id: null, tenantId: event.data.tenantId } as const
+  return event.type === 'MailSenderConnected'
+    ? { ...of, action: 'connected', fields: fieldsOf({ sender: event.data.sender }) }
+    : { ...of, action: 'disconnected', fields: null }
 }
 
 function ofPortal({ event }: Own<'portal'>): Administration {

@@ -218,6 +218,8 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'PUT /v1/mail-templates': ['/v1/mail-templates', { kind: 'expired', subject: 'Gone', text: 'Gone' }],
   'DELETE /v1/mail-templates/{templateId}': ['/v1/mail-templates/fell_back.*.*'],
   'PUT /v1/mail-style': ['/v1/mail-style', { footer: 'London' }],
+  'PUT /v1/mail-sender': ['/v1/mail-sender', { sender: 'postmark' }],
+  'DELETE /v1/mail-sender': ['/v1/mail-sender'],
   'PUT /v1/portal': ['/v1/portal', { enabled: true }],
   'PUT /v1/portal/logo': ['/v1/portal/logo', { data: 'iVBORw0KGgo=' }],
   'DELETE /v1/portal/logo': ['/v1/portal/logo'],
