@@ -1,4 +1,5 @@
 import type { AuditAction, AuditTarget } from '../../src/domain/audit/events.ts'
+import type { Fields } from './fields.ts'
 
 /** What an entry says was done. The words for it are in `src/dashboard/audit/labels.ts`, which names every one. */
 export type AuditedAction =
@@ -72,3 +73,17 @@ export type AuditedKind =
   | 'operation'
   | 'subject'
   | 'approval_by_another_member'
+
+/** A change of what an administrator manages, as one event tells it. */
+export type Administration = {
+  action: AuditedAction
+  /** What was changed, and its id in public terms; null where a tenant has only one. */
+  kind: AdministeredKind
+  id: string | null
+  /** The new values; null where it was deleted, with all that is known of it. */
+  fields: Fields | null
+  /** The fields are all that it has: others that it had before are gone. */
+  whole?: true
+  /** Undefined where only the first event of the stream names it. */
+  tenantId?: string | undefined
+}

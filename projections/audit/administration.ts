@@ -1,22 +1,8 @@
-import { templateId } from '../../src/domain/mails/wordings.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { defaultOrdering } from '../../src/domain/webhooks/events.ts'
-import type { AdministeredKind, AuditedAction } from './actions.ts'
-import { type Fields, fieldsOf } from './fields.ts'
-
-/** A change of what an administrator manages, as one event tells it. */
-export type Administration = {
-  action: AuditedAction
-  /** What was changed, and its id in public terms; null where a tenant has only one. */
-  kind: AdministeredKind
-  id: string | null
-  /** The new values; null where it was deleted, with all that is known of it. */
-  fields: Fields | null
-  /** The fields are all that it has: others that it had before are gone. */
-  whole?: true
-  /** Undefined where only the first event of the stream names it. */
-  tenantId?: string | undefined
-}
+import type { Administration } from './actions.ts'
+import { fieldsOf } from './fields.ts'
+import { ofMail, ofWording } from './mail-administration.ts'
 
 type Own<C extends Recorded['category']> = Recorded<C>
 
@@ -353,32 +339,6 @@ function ofIntegration(entry: Own<'integration'>): Administration {
     case 'IntegrationDisconnected':
       return { ...of, action: 'disconnected', fields: null }
   }
-}
-
-function ofMail({ event }: Own<'mail'>): Administration {
-  const { tenantId, productId, settings } = event.data
-  return { kind: 'mail', id: productId, tenantId, action: 'changed', fields: fieldsOf(settings), whole: true }
-}
-
-function ofWording({ event }: Own<'wording'>): Administration {
-  const { tenantId } = event.data
-  if (event.type === 'MailStyleChanged')
-    return { kind: 'mail_style', id: null, tenantId, action: 'changed', fields: fieldsOf(event.data.style) }
-  if (event.type === 'MailSenderConnected' || event.type === 'MailSenderDisconnected')
-    return ofMailSender(event)
-  const of = { kind: 'mail_template', id: templateId(event.data), tenantId, whole: true } as const
-  if (event.type === 'MailTemplateRemoved') return { ...of, action: 'deleted', fields: null }
-  const { subject, text, html } = event.data
-  return { ...of, action: 'changed', fields: fieldsOf({ subject, text, html }) }
-}
-
-function ofMailSender(
-  event: Extract<Own<'wording'>['event'], { type: 'MailSenderConnected' | 'MailSenderDisconnected' }>,
-): Administration {
-  const of = { kind: 'mail_sender', id: null, tenantId: event.data.tenantId } as const
-  return event.type === 'MailSenderConnected'
-    ? { ...of, action: 'connected', fields: fieldsOf({ sender: event.data.sender }) }
-    : { ...of, action: 'disconnected', fields: null }
 }
 
 function ofPortal({ event }: Own<'portal'>): Administration {

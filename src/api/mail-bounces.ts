@@ -50,7 +50,7 @@ export function mailBounceRoute(app: ZodApp, ports: BouncePorts): void {
           querystring: z.object({
             token: z.string().optional().meta({ description: 'The token of the address' }),
           }),
-          response: { 200: answer('Accepted', received), ...errorsWith(errorBody, 403) },
+          response: { 200: answer('Accepted', received), ...errorsWith(errorBody, 400, 403) },
         },
       },
       async (request) => {

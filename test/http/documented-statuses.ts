@@ -214,7 +214,7 @@ export const statuses: Record<string, number[]> = {
   'POST /webhooks/gumroad/{tenantId}': [200, 204, 400, 403],
   'POST /webhooks/gumroad/{tenantId}/resources': [200, 204, 400, 403],
   'POST /webhooks/lemonsqueezy/{tenantId}': [200, 204, 400, 403, 422],
-  'POST /webhooks/mail/{tenantId}': [200, 403],
+  'POST /webhooks/mail/{tenantId}': [200, 400, 403],
   'POST /webhooks/paddle/{tenantId}': [200, 204, 400, 403, 422],
   'POST /webhooks/polar/{tenantId}': [200, 204, 400, 403, 422],
 }

@@ -75,6 +75,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   const customer = await makeCustomer(api.ask, token)
   const wording = { kind: 'fell_back', subject: 'Ended', text: 'Ended' }
   await api.ask('PUT', '/v1/mail-templates', { token, body: wording })
+  await api.ask('PUT', '/v1/mail-sender', { token, body: { sender: 'postmark' } })
   await api.ask('PUT', '/v1/portal', { token, body: { enabled: true, name: 'Shop' } })
   const team = await makeCustomer(api.ask, token, { email: 'team@example.com' })
   await post(`/v1/customers/${team}/organization`)
