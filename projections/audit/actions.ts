@@ -53,6 +53,7 @@ export type AdministeredKind =
   | 'mapping'
   | 'credit_packs'
   | 'mail'
+  | 'mail_sender'
   | 'mail_style'
   | 'mail_template'
   | 'sdk_key'

@@ -1,9 +1,9 @@
-import { templateId } from '../../src/domain/mails/wordings.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { defaultOrdering } from '../../src/domain/webhooks/events.ts'
 import { ofCustomRole, ofScim, ofSignInProvider } from './access.ts'
 import { type Administration, idOf, lastOf, type Own, tenantOf } from './administered.ts'
 import { fieldsOf } from './fields.ts'
+import { ofMail, ofWording } from './mail-administration.ts'
 
 /**
  * What an event says about administration. Each event names its fields: hashes, names of secrets and sealed data are
@@ -289,21 +289,6 @@ function ofIntegration(entry: Own<'integration'>): Administration {
     case 'IntegrationDisconnected':
       return { ...of, action: 'disconnected', fields: null }
   }
-}
-
-function ofMail({ event }: Own<'mail'>): Administration {
-  const { tenantId, productId, settings } = event.data
-  return { kind: 'mail', id: productId, tenantId, action: 'changed', fields: fieldsOf(settings), whole: true }
-}
-
-function ofWording({ event }: Own<'wording'>): Administration {
-  const { tenantId } = event.data
-  if (event.type === 'MailStyleChanged')
-    return { kind: 'mail_style', id: null, tenantId, action: 'changed', fields: fieldsOf(event.data.style) }
-  const of = { kind: 'mail_template', id: templateId(event.data), tenantId, whole: true } as const
-  if (event.type === 'MailTemplateRemoved') return { ...of, action: 'deleted', fields: null }
-  const { subject, text, html } = event.data
-  return { ...of, action: 'changed', fields: fieldsOf({ subject, text, html }) }
 }
 
 function ofPortal({ event }: Own<'portal'>): Administration {

@@ -4,6 +4,7 @@ import type { VendorPorts } from '../http/ports.ts'
 import type { ZodApp } from '../http/validation.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { RunTestPurchase } from '../reactions/test-purchases.ts'
+import { mailBounceRoute } from './mail-bounces.ts'
 import { auditRoutes } from './management/audit.ts'
 import { billRoutes } from './management/bill.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
@@ -29,7 +30,9 @@ import { licenseSharingRoutes } from './management/licenses/sharing.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
 import { mailRoutes } from './management/mail.ts'
+import { mailSenderRoutes } from './management/mail-senders.ts'
 import { mailTemplateRoutes } from './management/mail-templates.ts'
+import { mailListRoute } from './management/mails.ts'
 import { meteredUseRoutes } from './management/metered-use.ts'
 import { meterManagementRoutes } from './management/meters/routes.ts'
 import { portalRoutes } from './management/portal.ts'
@@ -79,6 +82,8 @@ export function managementRoutes(
   releaseRoutes(routes, ports)
   mailRoutes(routes, ports, baseUrl)
   mailTemplateRoutes(routes, ports, baseUrl)
+  mailSenderRoutes(routes, ports, baseUrl)
+  mailListRoute(routes, ports, cursors)
   portalRoutes(routes, ports, baseUrl)
   workspaceRoutes(routes, ports)
   signInProviderRoutes(routes, ports, baseUrl)
@@ -116,6 +121,7 @@ export function managementRoutes(
   integrationRoutes(routes, ports, cursors, baseUrl)
   cardAccountRoutes(routes, ports, baseUrl)
   paymentRoutes(routes, ports, limits, baseUrl)
+  mailBounceRoute(routes, ports)
   sellingRoutes(routes, ports)
   saleRoutes(routes, ports, cursors)
   auditRoutes(routes, ports, cursors)

@@ -197,6 +197,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       'checkout-key': '/dashboard/settings/checkout-key',
       'signing-keys': '/dashboard/settings/signing-keys',
       mails: '/dashboard/settings/mails',
+      'mail-sender': '/dashboard/settings/mails/sender',
       'mail-text': '/dashboard/settings/mails/expiring.acme-editor.de',
       directory: '/dashboard/settings/directory',
       'sign-in-providers': '/dashboard/settings/sign-in',

@@ -30,6 +30,10 @@ export const statuses: Record<string, number[]> = {
   'POST /v1/mail-templates/preview': [200, 400, 401, 403, 404],
   'GET /v1/mail-style': [200, 401, 403],
   'PUT /v1/mail-style': [200, 400, 401, 403],
+  'GET /v1/mail-sender': [200, 401, 403],
+  'PUT /v1/mail-sender': [200, 400, 401, 403],
+  'DELETE /v1/mail-sender': [200, 401, 403],
+  'GET /v1/mails': [200, 400, 401, 403],
   'GET /v1/portal': [200, 401, 403],
   'PUT /v1/portal': [200, 400, 401, 403, 422],
   'PUT /v1/portal/logo': [200, 400, 401, 403, 422],
@@ -215,6 +219,7 @@ export const statuses: Record<string, number[]> = {
   'POST /webhooks/gumroad/{tenantId}': [200, 204, 400, 403],
   'POST /webhooks/gumroad/{tenantId}/resources': [200, 204, 400, 403],
   'POST /webhooks/lemonsqueezy/{tenantId}': [200, 204, 400, 403, 422],
+  'POST /webhooks/mail/{tenantId}': [200, 400, 403],
   'POST /webhooks/paddle/{tenantId}': [200, 204, 400, 403, 422],
   'POST /webhooks/polar/{tenantId}': [200, 204, 400, 403, 422],
 }

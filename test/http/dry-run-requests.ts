@@ -76,6 +76,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   const customer = await makeCustomer(api.ask, token)
   const wording = { kind: 'fell_back', subject: 'Ended', text: 'Ended' }
   await api.ask('PUT', '/v1/mail-templates', { token, body: wording })
+  await api.ask('PUT', '/v1/mail-sender', { token, body: { sender: 'postmark' } })
   await api.ask('PUT', '/v1/portal', { token, body: { enabled: true, name: 'Shop' } })
   const team = await makeCustomer(api.ask, token, { email: 'team@example.com' })
   await post(`/v1/customers/${team}/organization`)
@@ -220,6 +221,8 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'PUT /v1/mail-templates': ['/v1/mail-templates', { kind: 'expired', subject: 'Gone', text: 'Gone' }],
   'DELETE /v1/mail-templates/{templateId}': ['/v1/mail-templates/fell_back.*.*'],
   'PUT /v1/mail-style': ['/v1/mail-style', { footer: 'London' }],
+  'PUT /v1/mail-sender': ['/v1/mail-sender', { sender: 'postmark' }],
+  'DELETE /v1/mail-sender': ['/v1/mail-sender'],
   'PUT /v1/portal': ['/v1/portal', { enabled: true }],
   'PUT /v1/portal/logo': ['/v1/portal/logo', { data: 'iVBORw0KGgo=' }],
   'DELETE /v1/portal/logo': ['/v1/portal/logo'],

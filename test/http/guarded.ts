@@ -25,6 +25,10 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['POST', '/v1/mail-templates/preview', 'products:read', { kind: 'expired' }],
   ['GET', '/v1/mail-style', 'products:read'],
   ['PUT', '/v1/mail-style', 'products:write', {}],
+  ['GET', '/v1/mail-sender', 'integrations:read'],
+  ['PUT', '/v1/mail-sender', 'integrations:write', { sender: 'postmark' }],
+  ['DELETE', '/v1/mail-sender', 'integrations:write'],
+  ['GET', '/v1/mails', 'integrations:read'],
   ['GET', '/v1/confirmations/cnf_absent', 'any'],
   [
     'POST',

@@ -236,6 +236,7 @@ test('routes without a token have empty security, and all others document 401', 
     'POST /webhooks/gumroad/{tenantId}',
     'POST /webhooks/gumroad/{tenantId}/resources',
     'POST /webhooks/lemonsqueezy/{tenantId}',
+    'POST /webhooks/mail/{tenantId}',
     'POST /webhooks/paddle/{tenantId}',
     'POST /webhooks/polar/{tenantId}',
   ])

@@ -105,6 +105,14 @@ export const everyArgument: Record<string, object> = {
   list_deliveries: { status: 'abandoned', licenseId: 'lic_1', limit: 5, cursor: 'c' },
   get_delivery: { deliveryId: 'dlv_1' },
   redeliver_webhook: { deliveryId: 'dlv_1', idempotencyKey: 'once', dryRun: true },
+  list_mails: {
+    status: 'delivered',
+    bounce: 'permanent',
+    licenseId: 'lic_1',
+    customerId: 'cus_1',
+    limit: 5,
+    cursor: 'c',
+  },
   list_mail_templates: {},
   preview_mail: {
     kind: 'expiring',

@@ -325,6 +325,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'add endpoint':
       case 'pause endpoint':
       case 'replay':
+      case 'bounce':
         return runDeliveryStep(step)
       default:
         return runCustomerStep(step, id)

@@ -74,6 +74,7 @@ export const kindWords: Readonly<Record<AuditedKind, string>> = {
   mapping: 'mapping',
   credit_packs: 'credit packs',
   mail: 'mail of the product',
+  mail_sender: 'sender of mails',
   mail_style: 'style of the mails',
   mail_template: 'mail template',
   sdk_key: 'SDK key',

@@ -83,6 +83,21 @@ export const workspaceCommands = {
   previewMail: { words: 'mail preview', summary: 'Show a mail with made-up values, as it would be sent' },
   getMailStyle: { words: 'mail style show' },
   setMailStyle: { words: 'mail style set' },
+  getMailSender: { words: 'mail sender show', summary: 'Show which service tells of bounces' },
+  connectMailSender: {
+    words: 'mail sender connect',
+    summary: 'Connect the service that sends your mails; prints the address for its notifications',
+    options: { key: secret('what its notifications are verified with; none for Postmark') },
+  },
+  disconnectMailSender: {
+    words: 'mail sender disconnect',
+    summary: 'Disconnect the service that tells of bounces',
+  },
+  listMails: {
+    words: 'mails list',
+    summary: 'List mails about licenses with their bounces',
+    columns: { MAIL: 'id', EVENT: 'event', LICENSE: 'licenseId', STATUS: 'status', CREATED: 'createdAt' },
+  },
   getPortal: { words: 'portal show', summary: 'Show the settings of the customer portal' },
   setPortal: {
     words: 'portal set',

@@ -25,6 +25,7 @@ export const operations = {
   configureCreditPacks: 'POST /v1/products/{productId}/integrations/{provider}/credit-packs idempotent',
   configureProductIntegration: 'POST /v1/products/{productId}/integrations/{provider} idempotent',
   connectIntegration: 'POST /v1/integrations/{provider}/connect idempotent',
+  connectMailSender: 'PUT /v1/mail-sender',
   connectOwnStripeAccount: 'POST /v1/integrations/stripe/own-account idempotent',
   connectStripe: 'POST /v1/integrations/stripe/connect idempotent',
   consumeMeter: 'POST /v1/licenses/consume safe',
@@ -45,6 +46,7 @@ export const operations = {
   deleteWebhookEndpoint: 'DELETE /v1/webhook-endpoints/{id} gated',
   disableTestMode: 'DELETE /v1/products/{productId}/test-mode',
   disconnectIntegration: 'DELETE /v1/integrations/{provider}',
+  disconnectMailSender: 'DELETE /v1/mail-sender',
   dissolveOrganization: 'DELETE /v1/customers/{id}/organization',
   enableTestMode: 'POST /v1/products/{productId}/test-mode idempotent',
   eraseCustomer: 'DELETE /v1/customers/{id} gated',
@@ -58,6 +60,7 @@ export const operations = {
   getEvidence: 'GET /v1/licenses/{id}/evidence',
   getLicense: 'GET /v1/licenses/{id}',
   getLicenseHistory: 'GET /v1/licenses/{id}/history paged',
+  getMailSender: 'GET /v1/mail-sender',
   getMailStyle: 'GET /v1/mail-style',
   getPortal: 'GET /v1/portal',
   getProduct: 'GET /v1/products/{productId}',
@@ -97,6 +100,7 @@ export const operations = {
   listLicenses: 'GET /v1/licenses paged',
   listLicensesOfCustomer: 'GET /v1/customers/{id}/licenses paged',
   listMailTemplates: 'GET /v1/mail-templates',
+  listMails: 'GET /v1/mails paged',
   listMeterLines: 'GET /v1/licenses/{id}/meters/{meter}/uses paged',
   listParkedSales: 'GET /v1/sales/parked paged',
   listPeople: 'GET /v1/customers/{id}/people paged',
@@ -206,6 +210,7 @@ export type DryRunId =
   | 'configureCreditPacks'
   | 'configureProductIntegration'
   | 'connectIntegration'
+  | 'connectMailSender'
   | 'correctCustomerUse'
   | 'correctUse'
   | 'createCustomer'
@@ -220,6 +225,7 @@ export type DryRunId =
   | 'deleteWebhookEndpoint'
   | 'disableTestMode'
   | 'disconnectIntegration'
+  | 'disconnectMailSender'
   | 'dissolveOrganization'
   | 'enableTestMode'
   | 'eraseCustomer'
