@@ -3,15 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { type PortalContext, page } from '../context.ts'
 import { showPage } from '../page.ts'
-import { tooMany } from '../sign-in/route.ts'
 import { type OrganizationRequest, organizationOf } from './organization.ts'
 import { usageCsv, usagePage } from './usage.ts'
 import { usageView } from './usage-view.ts'
 
 const Query = z.object({ after: z.string().max(100).optional().catch(undefined) })
-
-/** A list reads every license of the organization. */
-const downloading = { burst: 5, intervalMs: 60_000 }
 
 /** What is used of the licenses of an organization, for its administrators. */
 export function usageRoutes(app: FastifyInstance, { ports }: PortalContext): void {
@@ -33,10 +29,6 @@ export function usageRoutes(app: FastifyInstance, { ports }: PortalContext): voi
     if (!found) return reply
     const { visit, organization } = found
     const { customerId } = organization
-    const taken = await ports.attempts.take([
-      { bucket: `portal usage ${customerId}`, allowance: downloading },
-    ])
-    if (!taken.allowed) return tooMany(reply, visit, taken.retryAfterSeconds)
     return reply
       .type('text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="usage.csv"')
