@@ -17,6 +17,7 @@ export type Things = {
   sale: string
   ownCustomer: string
   token: string
+  member: string
   unknownKey: string
 }
 
