@@ -18,6 +18,7 @@ export type Things = {
   sale: string
   ownCustomer: string
   token: string
+  member: string
   unknownKey: string
 }
 
