@@ -41,7 +41,7 @@ export type AuditedAction =
   | 'declined'
 
 /** What is administered. */
-export type AdministeredKind =
+type AdministeredKind =
   | 'product'
   | 'key_type'
   | 'token'
