@@ -40,7 +40,7 @@ export type AuditedAction =
   | 'declined'
 
 /** What is administered. */
-export type AdministeredKind =
+type AdministeredKind =
   | 'product'
   | 'key_type'
   | 'token'

@@ -23,7 +23,7 @@ import { redirectWith } from '../session/redirect-with.ts'
 import { filledStyle, filledTemplate, StyleForm, templateForm } from './form.ts'
 import { mailSenderPages } from './sender-route.ts'
 import { testMailWords } from './test-words.ts'
-import { above, mailsPath, mailsView, type Place, templatePath, templateView } from './view.ts'
+import { mailsPath, mailsView, type Place, settings, templatePath, templateView } from './view.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
 /** A mail server may take longer to answer than a page. */
@@ -117,7 +117,7 @@ function editorPages(app: FastifyInstance, context: PageContext): void {
     return show(reply, {
       title: 'Text of a mail',
       nav: 'settings',
-      trail: above,
+      trail: [settings, { label: 'Mails', href: mailsPath }],
       content: (view) => templateView(view, found.place, shown, form),
       form,
     })

@@ -12,8 +12,8 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import { OperationForm } from '../webhooks/form.ts'
-import { senderAddressView, senderPath, senderView } from './sender-view.ts'
-import { above } from './view.ts'
+import { senderAddressView, senderView } from './sender-view.ts'
+import { senderPath, settings } from './view.ts'
 
 const manage = pageRoute({ page: 'manage_connections' })
 const path = '/settings/mails/sender'
@@ -37,7 +37,7 @@ export function mailSenderPages(app: FastifyInstance, { ports, show, baseUrl }: 
     return show(reply, {
       title: 'Bounces',
       nav: 'settings',
-      trail: above,
+      trail: [settings],
       content: (view) => senderView(view, sender, form, newId('req')),
       form,
     })
@@ -54,7 +54,7 @@ export function mailSenderPages(app: FastifyInstance, { ports, show, baseUrl }: 
     return show(reply, {
       title: 'Address for bounces',
       nav: 'settings',
-      trail: above,
+      trail: [settings],
       content: () => senderAddressView(input.sender, bounceUrlOf(baseUrl, tenantId, token)),
     })
   })

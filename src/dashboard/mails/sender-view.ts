@@ -6,9 +6,7 @@ import { choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { heading, notice, secretBox, section, tokenField } from '../frame/parts.ts'
-import { mailsPath } from './view.ts'
-
-export const senderPath = `${mailsPath}/sender`
+import { senderPath } from './view.ts'
 
 const named = Object.entries(mailSenders) as [MailSender, (typeof mailSenders)[MailSender]][]
 

@@ -13,11 +13,11 @@ import { placeholderTable } from './placeholders.ts'
 
 export const mailsPath = '/dashboard/settings/mails'
 
-/** The pages above those below the list of mails. */
-export const above: Crumb[] = [
-  { label: 'Settings', href: '/dashboard/settings' },
-  { label: 'Mails', href: mailsPath },
-]
+/** Where the service that tells of bounces is connected. */
+export const senderPath = `${mailsPath}/sender`
+
+/** The page above the pages of mails. */
+export const settings: Crumb = { label: 'Settings', href: '/dashboard/settings' }
 
 type Product = { productId: string; name: string }
 
@@ -31,9 +31,15 @@ export const templatePath = ({ kind, product, language }: Place): string =>
 const actionPath = (place: Place, action: string): string => `${templatePath(place)}/${action}`
 
 /** The section on the settings page. */
-export const mailsSummary = (mayManage: boolean): Html => html`<div class="sheet stack">
+export const mailsSummary = (mayManage: boolean, mayConnect: boolean): Html => html`<div class="sheet stack">
   <p>Mails about keys, ends, payments and usage have built-in texts in English and German, until you write your own.</p>
-  ${mayManage && html`<div><a class="button second" href=${mailsPath}>Change</a></div>`}
+  ${
+    (mayManage || mayConnect) &&
+    html`<div class="actions">
+    ${mayManage && html`<a class="button second" href=${mailsPath}>Change</a>`}
+    ${mayConnect && html`<a class="button second" href=${senderPath}>Bounces</a>`}
+  </div>`
+  }
 </div>`
 
 /** All mails with their templates, and what they have in common. */
@@ -71,7 +77,7 @@ export function mailsView(
 
 const bounces = (sender: Wordings['sender']): Html => html`<div class="sheet stack">
   <p>${sender ? `${mailSenders[sender.sender].name} tells which mails bounced.` : 'No service that tells of bounces is connected.'}</p>
-  <div><a class="button second" href=${`${mailsPath}/sender`}>${sender ? 'Change' : 'Connect'}</a></div>
+  <div><a class="button second" href=${senderPath}>${sender ? 'Change' : 'Connect'}</a></div>
 </div>`
 
 function templateLink(template: PlacedTemplate, products: ReadonlyMap<string, Product>): Html {

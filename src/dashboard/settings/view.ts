@@ -57,7 +57,7 @@ export function settingsView(view: View, settings: Settings): Html {
     ${section('Single sign-on', signInSummary(signIn, mayChangeRule), 'How members of this workspace sign in.')}
     ${section('Directory', directorySummary(scim, roles, mayChangeRule), 'Members that a directory adds and removes over SCIM 2.0.')}
     ${section('Customers', customersSummary(view.token, customersByAddress, mayManage), 'Which customer a new license belongs to.')}
-    ${section('Mails', mailsSummary(mayWord), 'What your customers read.')}
+    ${section('Mails', mailsSummary(mayWord, mayConnect), 'What your customers read.')}
     ${section('SDK key', sdkKeySummary(view, sdkKey, mayConnect), 'API key that your apps use for the client API.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayConnect), 'API key for creating checkout sessions.')}
     ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'Keys that sign leases and settings, so that your apps can verify them offline.')}
