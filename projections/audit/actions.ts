@@ -40,7 +40,7 @@ export type AuditedAction =
   | 'declined'
 
 /** What is administered. */
-type AdministeredKind =
+export type AdministeredKind =
   | 'product'
   | 'key_type'
   | 'token'
