@@ -78,6 +78,8 @@ test('no command runs with an empty option, except a list and a text that an emp
     'products mail set x --subject',
     'products mail set x --text',
     'products mail test x --language',
+    'roles add --scopes',
+    'roles update x --scopes',
     'scim set --default-role',
     'sign-in add x --default-role',
     'sign-in add x --domains',

@@ -81,19 +81,16 @@ beforeAll(async () => {
       '{}',
       origin,
     )
-    await scheduleDelivery(
-      ports,
-      {
-        tenantId: tenant.tenantId,
-        channel: 'webhook',
-        endpointId: 'first',
-        event: 'license.created',
-        licenseId: id,
-        licenseRevision: 0,
-        sequence: 1,
-      },
-      origin,
-    )
+    const delivered = { tenantId: tenant.tenantId, licenseId: id, licenseRevision: 0 }
+    const toWebhook = {
+      channel: 'webhook',
+      endpointId: 'first',
+      event: 'license.created',
+      sequence: 1,
+    } as const
+    await scheduleDelivery(ports, { ...delivered, ...toWebhook }, origin)
+    const mailed = { channel: 'mail', endpointId: null, event: 'license.key_mail', sequence: null } as const
+    await scheduleDelivery(ports, { ...delivered, ...mailed }, origin)
     const replay = {
       from: beginning,
       to: undefined,

@@ -70,6 +70,8 @@ const decorated = [
   'GET /portal/:tenantId/organizations/:id/people.csv',
   'GET /portal/:tenantId/organizations/:id/people/:person',
   'GET /portal/:tenantId/organizations/:id/people/:person/remove',
+  'GET /portal/:tenantId/organizations/:id/usage',
+  'GET /portal/:tenantId/organizations/:id/usage.csv',
   'GET /portal/:tenantId/sign-in',
 ]
 const always = /^POST \/(?:webhooks|api\/stripe\/webhook)\/|^OPTIONS /

@@ -27,6 +27,8 @@ export const subjects: Readonly<Record<string, string>> = {
   mail: 'Mails to your customers',
   'mail templates': 'Your wording of the mails',
   'mail style': 'What all mails have in common',
+  'mail sender': 'The service that tells of bounced mails',
+  mails: 'Mails that were sent, and what became of them',
   portal: 'The portal of your customers',
   'portal logo': 'The logo of the portal',
   tokens: 'API tokens',
