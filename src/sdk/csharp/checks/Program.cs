@@ -1,15 +1,47 @@
 using System;
+using System.Globalization;
+using System.Threading.Tasks;
+using Keyledger.Client;
 using Keyledger.Client.Checks;
+using Keyledger.Client.Machine;
+using Keyledger.Client.Text;
 
-// vectors DIRECTORY: runs the test vectors. fuzz SECONDS SEED: reads arbitrary bytes.
 return args switch
 {
     ["vectors", var directory] => Vectors.Run(directory),
+    ["fuzz", var directory, var seconds, var seed] => Fuzz.Run(
+        directory, double.Parse(seconds, CultureInfo.InvariantCulture), int.Parse(seed, CultureInfo.InvariantCulture)),
+    ["story"] => await StoryProgram.Run().ConfigureAwait(false),
+    ["identity", var tenant, var product] => Shown(await MachineIdentity.Read(new Place(tenant, product)).ConfigureAwait(false)),
+    ["linux", var root, var tenant, var product] => Shown(new LinuxMachine(root).Read().IdentityIn(new Place(tenant, product))),
+    ["upper"] => Uppercased(),
+    ["start", var directory] => await Start.Run(directory).ConfigureAwait(false),
     _ => Usage(),
 };
 
+static int Shown(DeviceIdentity identity)
+{
+    Console.WriteLine(JsonWriter.Write(JsonWriter.Object(
+        ("machineHash", JsonWriter.Of(identity.MachineHash)), ("device", JsonWriter.Of(identity.Components)))));
+    return 0;
+}
+
+// A hash of the upper case of all characters, to be compared with that of JavaScript.
+static int Uppercased()
+{
+    var all = new System.Text.StringBuilder();
+    for (var point = 0; point < 0x110000; point++)
+    {
+        if (point is >= 0xd800 and < 0xe000) continue;
+        all.Append(LicenseKey.Normalize(char.ConvertFromUtf32(point))).Append('\n');
+    }
+    Console.WriteLine(Hex.Of(Sha256.Of(all.ToString())));
+    return 0;
+}
+
 static int Usage()
 {
-    Console.Error.WriteLine("usage: vectors DIRECTORY | fuzz SECONDS SEED | story FILE");
+    Console.Error.WriteLine(
+        "usage: vectors DIRECTORY | fuzz DIRECTORY SECONDS SEED | story | identity TENANT PRODUCT | linux ROOT TENANT PRODUCT | upper | start DIRECTORY");
     return 2;
 }

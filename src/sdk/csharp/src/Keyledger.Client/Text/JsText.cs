@@ -44,22 +44,39 @@ internal static class JsText
         return lower.ToString();
     }
 
-    /// <summary>NFKC, which leaves a lone surrogate as it is, where .NET throws.</summary>
+    /// <summary>NFKC, which leaves lone surrogates and what is no character as they are, where .NET throws.</summary>
     public static string Normalize(string text)
     {
         var normal = new StringBuilder(text.Length);
         var start = 0;
         for (var at = 0; at < text.Length; at++)
         {
-            if (!char.IsSurrogate(text[at])) continue;
-            if (char.IsHighSurrogate(text[at]) && at + 1 < text.Length && char.IsLowSurrogate(text[at + 1]))
+            var isPair = char.IsHighSurrogate(text[at]) && at + 1 < text.Length && char.IsLowSurrogate(text[at + 1]);
+            var point = isPair ? char.ConvertToUtf32(text[at], text[at + 1]) : text[at];
+            var length = isPair ? 2 : 1;
+            if (IsNoCharacter(point))
             {
-                at++;
-                continue;
+                normal.Append(Normal(text.Substring(start, at - start))).Append(text, at, length);
+                start = at + length;
             }
-            normal.Append(text.Substring(start, at - start).Normalize(NormalizationForm.FormKC)).Append(text[at]);
-            start = at + 1;
+            at += length - 1;
         }
-        return normal.Append(text.Substring(start).Normalize(NormalizationForm.FormKC)).ToString();
+        return normal.Append(Normal(text.Substring(start))).ToString();
+    }
+
+    private static bool IsNoCharacter(int point) =>
+        point is (>= 0xd800 and < 0xe000) or (>= 0xfdd0 and <= 0xfdef) || (point & 0xfffe) == 0xfffe;
+
+    private static string Normal(string text)
+    {
+        try
+        {
+            return text.Normalize(NormalizationForm.FormKC);
+        }
+        catch (ArgumentException)
+        {
+            // A system whose tables are older than a character: no license key has it.
+            return text;
+        }
     }
 }
