@@ -14,7 +14,6 @@ return args switch
     ["story"] => await StoryProgram.Run().ConfigureAwait(false),
     ["identity", var tenant, var product] => Shown(await MachineIdentity.Read(new Place(tenant, product)).ConfigureAwait(false)),
     ["linux", var root, var tenant, var product] => Shown(new LinuxMachine(root).Read().IdentityIn(new Place(tenant, product))),
-    ["upper"] => Uppercased(),
     ["start", var directory] => await Start.Run(directory).ConfigureAwait(false),
     _ => Usage(),
 };
@@ -26,22 +25,9 @@ static int Shown(DeviceIdentity identity)
     return 0;
 }
 
-// A hash of the upper case of all characters, to be compared with that of JavaScript.
-static int Uppercased()
-{
-    var all = new System.Text.StringBuilder();
-    for (var point = 0; point < 0x110000; point++)
-    {
-        if (point is >= 0xd800 and < 0xe000) continue;
-        all.Append(LicenseKey.Normalize(char.ConvertFromUtf32(point))).Append('\n');
-    }
-    Console.WriteLine(Hex.Of(Sha256.Of(all.ToString())));
-    return 0;
-}
-
 static int Usage()
 {
     Console.Error.WriteLine(
-        "usage: vectors DIRECTORY | fuzz DIRECTORY SECONDS SEED | story | identity TENANT PRODUCT | linux ROOT TENANT PRODUCT | upper | start DIRECTORY");
+        "usage: vectors DIRECTORY | fuzz DIRECTORY SECONDS SEED | story | identity TENANT PRODUCT | linux ROOT TENANT PRODUCT | start DIRECTORY");
     return 2;
 }
