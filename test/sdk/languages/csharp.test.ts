@@ -2,17 +2,18 @@
  * Guarantee: the client in C# passes all vectors, grants nothing for arbitrary bytes, and passes through the same states as the client in
  * JavaScript when both are run through the same steps against a real server.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { z } from 'zod'
-import { type Client, createClient, type Outcome } from '../../../src/sdk/app/index.ts'
-import { fileStorage } from '../../../src/sdk/node/index.ts'
+import { type Client, createClient, type Outcome } from '../../../src/sdk/javascript/app/index.ts'
+import { fileStorage } from '../../../src/sdk/javascript/node/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
-import { buildDotnet } from '../../harness/dotnet.ts'
+import { buildDotnet, type DotnetProgram } from '../../harness/dotnet.ts'
 import { commandLicense } from '../../harness/ledger.ts'
 import { sdkKeyOf } from '../../http/apps.ts'
 import { makeProduct, mint } from '../../http/samples.ts'
@@ -22,30 +23,38 @@ import { type BadNetwork, type Fault, startBadNetwork } from '../bad-network.ts'
 const root = join(import.meta.dirname, '../../..')
 const vectors = join(root, 'docs/reference/vectors')
 const name = 'Keyledger.Client.Checks'
-const built = buildDotnet(join(root, `src/sdk/csharp/checks/${name}.csproj`), name)
-if (!built) console.warn('the client in C# is not tested: the .NET SDK is not installed')
-afterAll(() => built?.remove())
+let built: DotnetProgram | string
+beforeAll(async () => {
+  built = await buildDotnet(join(root, `src/sdk/csharp/checks/${name}.csproj`), name)
+})
+afterAll(() => {
+  if (typeof built !== 'string') built.remove()
+})
 
-const run = (...words: string[]) =>
-  execFileSync('dotnet', [built?.path ?? '', ...words], {
-    encoding: 'utf8',
-    ...(built && { env: built.environment }),
-  })
+/** Skips the test where the program cannot be built. */
+function program(context: TestContext): DotnetProgram {
+  if (typeof built === 'string') context.skip(`The client in C# is tested with the .NET SDK: ${built}`)
+  return built as DotnetProgram
+}
+const run = async ({ path, environment }: DotnetProgram, ...words: string[]): Promise<string> =>
+  (await promisify(execFile)('dotnet', [path, ...words], { env: environment })).stdout
 
-describe.runIf(built)('the client in C#', () => {
-  test('passes every vector but those of webhooks', () => {
+describe('the client in C#', () => {
+  test('passes every vector but those of webhooks', async (context) => {
     const Cases = z.object({ cases: z.array(z.unknown()), readings: z.array(z.unknown()).default([]) })
     const files = readdirSync(vectors).filter((file) => file.endsWith('.json') && file !== 'webhooks.json')
     const counts = files.map((file) => Cases.parse(JSON.parse(readFileSync(join(vectors, file), 'utf8'))))
     const expected = counts.reduce((sum, { cases, readings }) => sum + cases.length + readings.length, 0)
-    expect(run('vectors', vectors)).toBe(`${expected} passed, 0 failed\n`)
+    expect(await run(program(context), 'vectors', vectors)).toBe(`${expected} passed, 0 failed\n`)
   })
 
-  test('reads arbitrary bytes without a failure, and grants nothing for them', () => {
-    expect(run('fuzz', vectors, '3', '1')).toMatch(/^[1-9]\d* texts read, 0 failed\n$/)
+  test('reads arbitrary bytes without a failure, and grants nothing for them', async (context) => {
+    expect(await run(program(context), 'fuzz', vectors, '3', '1')).toMatch(
+      /^[1-9]\d* texts read, 0 failed\n$/,
+    )
   })
 
-  test('passes through the states of the client in JavaScript', story)
+  test('passes through the states of the client in JavaScript', (context) => story(program(context)))
 })
 
 let api: TestApi
@@ -53,7 +62,6 @@ let tenant: TestTenant
 let network: BadNetwork
 let sdkKey: string
 beforeAll(async () => {
-  if (!built) return
   api = await openTestApi()
   tenant = await makeTenant(api.ledger)
   sdkKey = await sdkKeyOf(api.ledger, tenant.tenantId)
@@ -65,7 +73,6 @@ beforeAll(async () => {
   network = await startBadNetwork(await api.app.listen({ port: 0, host: '127.0.0.1' }), async () => undefined)
 })
 afterAll(async () => {
-  if (!built) return
   await network.close()
   await api.close()
 })
@@ -117,20 +124,17 @@ function javascript(storage: string): App {
   }
 }
 
-function csharp(storage: string): App {
-  const program = spawn('dotnet', [built?.path ?? '', 'story'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    ...(built && { env: built.environment }),
-  })
-  const lines = createInterface({ input: program.stdout })[Symbol.asyncIterator]()
+function csharp({ path, environment }: DotnetProgram, storage: string): App {
+  const running = spawn('dotnet', [path, 'story'], { stdio: ['pipe', 'pipe', 'inherit'], env: environment })
+  const lines = createInterface({ input: running.stdout })[Symbol.asyncIterator]()
   return {
     async step(step) {
-      program.stdin.write(`${JSON.stringify({ ...optionsOf('csharp'), storage, ...step })}\n`)
+      running.stdin.write(`${JSON.stringify({ ...optionsOf('csharp'), storage, ...step })}\n`)
       const { value } = await lines.next()
       const told = z.record(z.string(), z.unknown()).parse(JSON.parse(String(value)))
       return step.do === 'open' ? { before: told.before } : told
     },
-    end: () => program.stdin.end(),
+    end: () => running.stdin.end(),
   }
 }
 
@@ -154,11 +158,11 @@ const expected = [
   ['deactivate', 'trial'],
 ]
 
-async function story() {
+async function story(client: DotnetProgram) {
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
   const storages = ['js', 'csharp'].map((language) => join(directory, `${language}.json`))
   const [jsStorage = '', csharpStorage = ''] = storages
-  const apps = [javascript(jsStorage), csharp(csharpStorage)]
+  const apps = [javascript(jsStorage), csharp(client, csharpStorage)]
   const seen: unknown[] = []
   const skew = { ms: 0 }
   /** Both do the same, each with a license of its own, and with the same faults of the network. */
