@@ -39,8 +39,7 @@ const overlay = 0x334
 const marks = points
   .filter((point) => textOf(point).normalize('NFD') === textOf(point))
   .filter(
-    (point) =>
-      point === iota || point === overlay || isSwapped(iota, point) || isSwapped(point, overlay),
+    (point) => point === iota || point === overlay || isSwapped(iota, point) || isSwapped(point, overlay),
   )
   .toSorted((one, other) => (isSwapped(one, other) ? 1 : isSwapped(other, one) ? -1 : 0))
 let rank = 1

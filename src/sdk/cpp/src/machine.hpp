@@ -1,8 +1,6 @@
 #ifndef KEYLEDGER_MACHINE_HPP
 #define KEYLEDGER_MACHINE_HPP
 
-#include <functional>
-
 #include "keyledger/client.hpp"
 #include "proof.hpp"
 
@@ -25,14 +23,8 @@ bool is_shared(const std::string& value);
 /** The hashes of a machine that are sent. */
 device_identity identity_of(const place& at, const machine_reading& reading);
 
-/** Reads this machine. @return an empty reading in a container, and on systems that are not known */
+/** Reads this machine. @return an empty reading in a container, and on systems other than Linux */
 machine_reading read_machine();
-
-/** What a file holds; nothing when it cannot be read. */
-std::optional<std::string> read_file(const std::string& path);
-
-/** What a program prints, without a shell; nothing when it fails or takes longer than ten seconds. */
-std::optional<std::string> run_program(const std::vector<std::string>& words);
 
 }  // namespace keyledger
 

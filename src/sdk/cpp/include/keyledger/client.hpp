@@ -67,8 +67,7 @@ struct carried {
 /**
  * The client of an app. It starts no thread: calls that need the server block until it has answered, at most three attempts, and
  * may be made from any thread; one request is under way at a time. `state`, `has` and `value` never wait for a request.
- *
- * @snippet examples/app.cpp start
+ * `examples/app.cpp` shows a whole program.
  */
 class client {
  public:
@@ -127,25 +126,6 @@ class client {
  private:
   class parts;
   std::unique_ptr<parts> parts_;
-};
-
-/**
- * Validates in the background, on a thread of its own, for as long as it exists: for apps that have no loop. It validates when
- * `next_validation_ms` says so, and announces states that end by themselves. Its end waits for a request that is under way.
- *
- * @snippet examples/app.cpp background
- */
-class background {
- public:
-  /** @param of lives longer, and is not moved meanwhile */
-  explicit background(client& of);
-  ~background();
-  background(const background&) = delete;
-  background& operator=(const background&) = delete;
-
- private:
-  class loop;
-  std::unique_ptr<loop> loop_;
 };
 
 }  // namespace keyledger

@@ -61,12 +61,10 @@ class memory_storage : public storage {
 
 /**
  * Keeps it in a file that only its user can read. A write is complete or does not happen: a crash leaves the former text.
- *
- * @snippet examples/app.cpp storage
  */
 class file_storage : public storage {
  public:
-  /** @param path for example below `~/.config`, or in `%LOCALAPPDATA%`, in UTF-8; missing folders are made */
+  /** @param path for example below `~/.config`; missing folders are made */
   explicit file_storage(std::string path) : path_(std::move(path)) {}
   std::optional<std::string> read() override;
   void write(const std::string& text) override;
@@ -98,8 +96,8 @@ struct device_identity {
 };
 
 /**
- * Reads what tells this machine from others, on Linux, macOS and Windows. Only hashes are returned, which depend on the product.
- * It never throws. What cannot be read, or is the same on many machines, is left out; in containers nothing is left.
+ * Reads what tells this machine from others, on Linux. Only hashes are returned, which depend on the product. It never throws.
+ * What cannot be read, or is the same on many machines, is left out; in containers, and on other systems, nothing is left.
  */
 device_identity identify_device(const std::string& tenant_id, const std::string& product_id);
 
