@@ -1,7 +1,9 @@
 import type { Pool } from 'pg'
 import { type Member, members } from '../src/domain/members/member.ts'
+import type { HeldRole } from '../src/domain/members/roles.ts'
 import type { Plan } from '../src/domain/tenants/events.ts'
 import type { Tenant } from '../src/domain/tenants/tenant.ts'
+import { heldRole, streamOfRole } from './custom-roles.ts'
 import { defineDocuments, evolvedBy, projectorOf } from './document.ts'
 
 const documents = defineDocuments(evolvedBy(members), {
@@ -31,6 +33,8 @@ export type ListedMember = Extract<Member, { status: 'present' | 'deactivated' }
 /** A current member, with the name, status and plan of their tenant. */
 export type KnownMember = {
   member: PresentMember
+  /** What they may do now: a custom role has its present scopes. */
+  role: HeldRole
   tenantName: string
   tenantStatus: Exclude<Tenant['status'], 'absent'>
   plan: Plan
@@ -39,19 +43,19 @@ export type KnownMember = {
 }
 
 /**
- * Finds members who have access; the people of a closed reseller have none. A member whose stream or tenant's stream is parked is
- * left out, since they may have been removed.
+ * Finds members who have access; the people of a closed reseller have none. A member whose stream is parked, or
+ * that of their tenant or their custom role, is left out, since they may have been removed or have fewer rights.
  */
 export async function findMembers(db: Pool, memberIds: readonly string[]): Promise<KnownMember[]> {
   const { rows } = await db.query<KnownMember>({
     name: 'find-members',
-    text: `select m.state as member, n.state->>'name' as "tenantName", n.status as "tenantStatus", n.plan,
+    text: `select m.state as member, ${heldRole} as role, n.state->>'name' as "tenantName", n.status as "tenantStatus", n.plan,
              n.state ? 'providersOnly' as "providersOnly"
            from members m join tenants n using (tenant_id)
              left join resellers r on r.tenant_id = m.tenant_id and r.reseller_id = m.state->>'resellerId'
            where m.member_id = any($1) and m.status = 'present'
              and (m.state->>'resellerId' is null or r.status = 'open')
-             and not exists (select from parked p where p.stream in (m.stream, n.stream, r.stream))`,
+             and not exists (select from parked p where p.stream in (m.stream, n.stream, r.stream, ${streamOfRole}))`,
     values: [memberIds],
   })
   return rows
@@ -100,6 +104,15 @@ export async function isMemberBySubject(db: Pool, tenantId: string, subjectId: s
   const { rowCount } = await db.query(
     `select from members where tenant_id = $1 and subject_id = $2 and status <> 'removed'`,
     [tenantId, subjectId],
+  )
+  return rowCount !== 0
+}
+
+/** Whether a member who was not removed has a custom role. */
+export async function isRoleGiven(db: Pool, tenantId: string, roleId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from members where tenant_id = $1 and role = $2 and status <> 'removed' limit 1`,
+    [tenantId, roleId],
   )
   return rowCount !== 0
 }

@@ -1,6 +1,7 @@
 import { auditProjector } from './audit/projector.ts'
 import { clientKeysProjector } from './client-keys.ts'
 import { confirmationsProjector } from './confirmations.ts'
+import { customRolesProjector } from './custom-roles.ts'
 import { customerNotesProjector } from './customer-notes.ts'
 import { customersProjector } from './customers.ts'
 import { deliveriesProjector } from './deliveries/projector.ts'
@@ -36,6 +37,7 @@ export const projectors: readonly Projector[] = [
   tenantsProjector,
   clientKeysProjector,
   membersProjector,
+  customRolesProjector,
   signInProvidersProjector,
   scimProjector,
   productsProjector,

@@ -11,6 +11,7 @@ import type { RandomBytes } from './credentials/random.ts'
 import type { Idempotency } from './idempotency/idempotency.ts'
 import type { Execute } from './ledger/execute.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import type { ReadFromSns } from './mail/bounces/sns.ts'
 import type { Mailing } from './mail/mailing.ts'
 import type { Receipts } from './notary/receipt.ts'
 import type { Providers } from './payments/providers.ts'
@@ -84,6 +85,8 @@ export type AllPorts = Lookups & {
   /** Sends a test event to a webhook endpoint. */
   sendTestEvent: SendTestEvent
   mailing: Mailing
+  /** Certificates and confirmations of Amazon SNS. */
+  readFromSns: ReadFromSns
   idempotency: Idempotency
   now: () => Date
   randomBytes: RandomBytes

@@ -7,7 +7,6 @@ import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { sbomOf } from './sbom.ts'
-import { writeDescribed } from './sdk-operations.ts'
 
 const root = join(import.meta.dirname, '../..')
 const dist = join(root, 'dist')
@@ -15,15 +14,13 @@ const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 
 // Otherwise files deleted from the sources would still be packed.
 rmSync(dist, { recursive: true, force: true })
-for (const project of ['infra/build/tsconfig.json', 'src/sdk/tsconfig.json', 'src/sdk/node/tsconfig.json']) {
-  execFileSync(process.execPath, [compiler, '--project', join(root, project)], { stdio: 'inherit' })
-}
+execFileSync(process.execPath, [compiler, '--project', join(root, 'infra/build/tsconfig.json')], {
+  stdio: 'inherit',
+})
 for (const file of globSync('{src,projections,infra/local}/**/*.*', {
   cwd: root,
-  exclude: ['**/*.ts', '**/tsconfig.json'],
+  exclude: ['**/*.ts', '**/tsconfig.json', 'src/sdk/**'],
 })) {
   cpSync(join(root, file), join(dist, file))
 }
-// The description that a test compares with the running server.
-await writeDescribed(join(root, 'test/http/openapi.snapshot.json'), join(dist, 'sdk/server'))
 writeFileSync(join(dist, 'sbom.cdx.json'), sbomOf(root))

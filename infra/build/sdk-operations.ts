@@ -40,7 +40,7 @@ function* operationsIn({
   }
 }
 
-/** The text of `src/sdk/server/operations.ts`. @param document the text of the OpenAPI document */
+/** The text of `src/sdk/javascript/server/operations.ts`. @param document the text of the OpenAPI document */
 export function operationsText(document: string): string {
   const lines = [...operationsIn(JSON.parse(document) as Document)].map(
     ({ method, path, operation }) => `  ${operation.operationId}: '${method} ${path}${flagOf(operation)}',`,

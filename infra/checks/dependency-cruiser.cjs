@@ -151,20 +151,25 @@ module.exports = {
     only(
       'the-sdk-stands-alone',
       'It runs in apps: noble and itself, nothing of Node or of the server.',
-      { path: '^src/sdk/(?!node/)' },
-      { pathNot: ['^src/sdk/(?!node/)', '^node_modules/@noble/'] },
+      { path: '^src/sdk/javascript/(?!node/)' },
+      { pathNot: ['^src/sdk/javascript/(?!node/)', '^node_modules/@noble/'] },
     ),
     only(
       'the-sdk-for-node-stands-alone',
       'It adds to the client for apps what needs Node: a file, the ids of the machine, and the relays of its network.',
-      { path: '^src/sdk/node/' },
-      { pathNot: ['^src/sdk/', '^(child_process|crypto|dns/promises|fs|fs/promises|os|path|util)$'] },
+      { path: '^src/sdk/javascript/node/' },
+      {
+        pathNot: [
+          '^src/sdk/javascript/',
+          '^(child_process|crypto|dns/promises|fs|fs/promises|os|path|util)$',
+        ],
+      },
     ),
     only(
       'the-app-client-stays-small',
       'It is part of every app; the server client is not.',
-      { path: '^src/sdk/app/' },
-      { path: '^src/sdk/server/' },
+      { path: '^src/sdk/javascript/app/' },
+      { path: '^src/sdk/javascript/server/' },
     ),
     only(
       'only-tests-use-the-sdk',

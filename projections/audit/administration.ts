@@ -1,24 +1,9 @@
-import { templateId } from '../../src/domain/mails/wordings.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { defaultOrdering } from '../../src/domain/webhooks/events.ts'
-import type { AdministeredKind, AuditedAction } from './actions.ts'
-import { type Fields, fieldsOf } from './fields.ts'
-
-/** A change of what an administrator manages, as one event tells it. */
-export type Administration = {
-  action: AuditedAction
-  /** What was changed, and its id in public terms; null where a tenant has only one. */
-  kind: AdministeredKind
-  id: string | null
-  /** The new values; null where it was deleted, with all that is known of it. */
-  fields: Fields | null
-  /** The fields are all that it has: others that it had before are gone. */
-  whole?: true
-  /** Undefined where only the first event of the stream names it. */
-  tenantId?: string | undefined
-}
-
-type Own<C extends Recorded['category']> = Recorded<C>
+import { ofCustomRole, ofScim, ofSignInProvider } from './access.ts'
+import { type Administration, idOf, lastOf, type Own, tenantOf } from './administered.ts'
+import { fieldsOf } from './fields.ts'
+import { ofMail, ofWording } from './mail-administration.ts'
 
 /**
  * What an event says about administration. Each event names its fields: hashes, names of secrets and sealed data are
@@ -35,6 +20,8 @@ export function administrationIn(entry: Recorded): Administration | undefined {
       return ofReseller(entry)
     case 'member':
       return ofMember(entry)
+    case 'role':
+      return ofCustomRole(entry)
     case 'tenant':
       return ofTenant(entry)
     case 'signin':
@@ -59,12 +46,6 @@ export function administrationIn(entry: Recorded): Administration | undefined {
       return undefined
   }
 }
-
-/** The part of a stream's id after its tenant. */
-const lastOf = ({ stream }: Recorded): string => stream.slice(stream.indexOf('.') + 1)
-const tenantOf = ({ stream }: Recorded): string =>
-  stream.slice(stream.indexOf('-') + 1).split('.', 1)[0] ?? ''
-const idOf = ({ stream }: Recorded): string => stream.slice(stream.indexOf('-') + 1)
 
 function ofProduct(entry: Own<'product'>): Administration {
   const { event } = entry
@@ -224,51 +205,6 @@ function ofTenant(entry: Own<'tenant'>): Administration | undefined {
   }
 }
 
-function ofSignInProvider(entry: Own<'signin'>): Administration {
-  const { event } = entry
-  const of = { kind: 'sign_in_provider', id: event.data.providerId, tenantId: tenantOf(entry) } as const
-  switch (event.type) {
-    case 'SignInProviderAdded':
-    case 'SignInProviderChanged': {
-      const { name, clientId, roleClaim, roles, defaultRole, domains } = event.data
-      const mapped = roles.map(({ value, role }) => `${value}: ${role}`)
-      const set = { name, clientId, roleClaim, roles: mapped, defaultRole, domains }
-      if (event.type === 'SignInProviderChanged') return { ...of, action: 'changed', fields: fieldsOf(set) }
-      return { ...of, action: 'created', fields: fieldsOf({ issuer: event.data.issuer, ...set }) }
-    }
-    case 'SignInProviderSecretReplaced':
-      return { ...of, action: 'rotated', fields: {} }
-    case 'SignInProviderRemoved':
-      return { ...of, action: 'deleted', fields: null }
-  }
-}
-
-function ofScim(entry: Own<'scim'>): Administration {
-  const { event } = entry
-  const tenantId = tenantOf(entry)
-  if (event.type === 'ScimSettingsChanged') {
-    const { roles, defaultRole } = event.data
-    const mapped = roles.map(({ group, role }) => `${group}: ${role}`)
-    const fields = fieldsOf({ roles: mapped, defaultRole })
-    return { kind: 'directory', id: null, tenantId, action: 'changed', fields }
-  }
-  const of = { kind: 'directory_group', id: event.data.groupId, tenantId } as const
-  switch (event.type) {
-    case 'ScimGroupAdded': {
-      const { displayName, memberIds } = event.data
-      return { ...of, action: 'created', fields: fieldsOf({ name: displayName, members: memberIds.length }) }
-    }
-    case 'ScimGroupChanged':
-      return { ...of, action: 'changed', fields: fieldsOf({ name: event.data.displayName }) }
-    case 'ScimGroupMembersChanged': {
-      const { added, removed } = event.data
-      return { ...of, action: 'changed', fields: fieldsOf({ membersAdded: added, membersRemoved: removed }) }
-    }
-    case 'ScimGroupRemoved':
-      return { ...of, action: 'deleted', fields: null }
-  }
-}
-
 function ofWebhook(entry: Own<'webhook'>): Administration {
   const { event } = entry
   const of = { kind: 'webhook', id: null, tenantId: tenantOf(entry) } as const
@@ -353,21 +289,6 @@ function ofIntegration(entry: Own<'integration'>): Administration {
     case 'IntegrationDisconnected':
       return { ...of, action: 'disconnected', fields: null }
   }
-}
-
-function ofMail({ event }: Own<'mail'>): Administration {
-  const { tenantId, productId, settings } = event.data
-  return { kind: 'mail', id: productId, tenantId, action: 'changed', fields: fieldsOf(settings), whole: true }
-}
-
-function ofWording({ event }: Own<'wording'>): Administration {
-  const { tenantId } = event.data
-  if (event.type === 'MailStyleChanged')
-    return { kind: 'mail_style', id: null, tenantId, action: 'changed', fields: fieldsOf(event.data.style) }
-  const of = { kind: 'mail_template', id: templateId(event.data), tenantId, whole: true } as const
-  if (event.type === 'MailTemplateRemoved') return { ...of, action: 'deleted', fields: null }
-  const { subject, text, html } = event.data
-  return { ...of, action: 'changed', fields: fieldsOf({ subject, text, html }) }
 }
 
 function ofPortal({ event }: Own<'portal'>): Administration {

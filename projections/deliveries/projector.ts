@@ -25,6 +25,8 @@ const documents = defineDocuments(evolvedBy(deliveries), {
     // Of the webhook; empty for a mail.
     endpointId: ['text not null', (delivery) => delivery.endpointId ?? ''],
     tries: ['int not null', (delivery) => delivery.attempts.length],
+    // What the sender of a mail told last: permanent, transient or complaint.
+    bounce: ['text', (delivery) => delivery.bounces.at(-1)?.kind ?? null],
     // Until when the key that it carries is kept, since it was given up.
     keyUntil: ['timestamptz', (delivery) => keyKeptUntil(delivery)],
     // The last replay that made it due again.
@@ -47,6 +49,7 @@ const documents = defineDocuments(evolvedBy(deliveries), {
     deliveries_by_endpoint:
       "(tenant_id, endpoint_id, created_at desc, delivery_id desc) where channel = 'webhook'",
     deliveries_replayed: '(replay_id) where replay_id is not null',
+    deliveries_bounced: '(tenant_id, created_at desc, delivery_id desc) where bounce is not null',
     deliveries_abandoned: "(tenant_id, created_at) where status = 'abandoned'",
   },
 })

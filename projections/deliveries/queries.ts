@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
 import type { Channel, DeliveryEventName } from '../../src/domain/deliveries/events.ts'
+import type { BounceKind } from '../../src/domain/mails/senders.ts'
 import { licensesOfCustomer } from '../licenses/of-customer.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 
@@ -58,6 +59,7 @@ export type DeliveryFilter = {
   event?: DeliveryEventName | undefined
   licenseId?: string | undefined
   customerId?: string | undefined
+  bounce?: BounceKind | undefined
 }
 
 /** Newest first; ties by id, descending. */
@@ -75,6 +77,7 @@ export async function listDeliveries(
        and ($6::timestamptz is null or ${past('$6', '$7')})
        and ($9::text is null or endpoint_id = $9)
        and ($10::text is null or license_id = any(${licensesOfCustomer('$1', '$10')}))
+       and ($11::text is null or bounce = $11)
      order by ${by} limit $8`,
     [
       tenantId,
@@ -87,6 +90,7 @@ export async function listDeliveries(
       limit + 1,
       filter.endpointId ?? null,
       filter.customerId ?? null,
+      filter.bounce ?? null,
     ],
   )
   const deliveries = rows.map(({ state }) => state)

@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import { heldRole } from '../custom-roles.ts'
 import { firstByKey } from '../document.ts'
 import { type KnownToken, memberOfToken, uncertainToken } from '../tokens/queries.ts'
 import {
@@ -110,7 +111,7 @@ const tokenAndProductKey = ({ tokenHash, productId }: ValidateLookupParams): str
 
 /** Columns of the token `t`, its tenant `n`, its member `m` and the product `p`. */
 const tokenAndProduct = `
-  t.state as token, n.status as tenant_status, n.plan, m.role as member_role, ${uncertainToken} as token_uncertain,
+  t.state as token, n.status as tenant_status, n.plan, ${heldRole} as member_role, ${uncertainToken} as token_uncertain,
   p.revalidate_after_seconds`
 
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */

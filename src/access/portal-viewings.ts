@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { isSecret } from '../credentials/secret.ts'
 import { sha256 } from '../credentials/sha256.ts'
+import { may } from '../domain/members/roles.ts'
 import { memberIn, memberOfSession } from './member-sessions.ts'
 import { findSession } from './sessions.ts'
 
@@ -81,7 +82,8 @@ export async function findViewing(
   if (!found) return undefined
   const { sessionHash, createdAt, ...rest } = found
   const session = memberIn(await findSession(db, sessionHash, now))
-  if (session?.memberId !== found.memberId || !(await memberOfSession(db, session))) return undefined
+  const known = session?.memberId === found.memberId ? await memberOfSession(db, session) : undefined
+  if (!known || !may(known.role, 'view_as_customer')) return undefined
   return { ...rest, endsAt: new Date(Date.parse(createdAt) + viewingMs) }
 }
 

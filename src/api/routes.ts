@@ -4,6 +4,7 @@ import type { VendorPorts } from '../http/ports.ts'
 import type { ZodApp } from '../http/validation.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { RunTestPurchase } from '../reactions/test-purchases.ts'
+import { mailBounceRoute } from './mail-bounces.ts'
 import { auditRoutes } from './management/audit.ts'
 import { billRoutes } from './management/bill.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
@@ -29,7 +30,9 @@ import { licenseSharingRoutes } from './management/licenses/sharing.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
 import { mailRoutes } from './management/mail.ts'
+import { mailSenderRoutes } from './management/mail-senders.ts'
 import { mailTemplateRoutes } from './management/mail-templates.ts'
+import { mailListRoute } from './management/mails.ts'
 import { meteredUseRoutes } from './management/metered-use.ts'
 import { meterManagementRoutes } from './management/meters/routes.ts'
 import { portalRoutes } from './management/portal.ts'
@@ -39,6 +42,7 @@ import { releaseRoutes } from './management/products/releases.ts'
 import { sellingRoutes } from './management/products/selling.ts'
 import { refusalRoutes } from './management/refusals.ts'
 import { resellerRoutes } from './management/resellers.ts'
+import { roleRoutes } from './management/roles.ts'
 import { saleRoutes } from './management/sales/sales.ts'
 import { scimSettingRoutes } from './management/scim.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
@@ -78,10 +82,13 @@ export function managementRoutes(
   releaseRoutes(routes, ports)
   mailRoutes(routes, ports, baseUrl)
   mailTemplateRoutes(routes, ports, baseUrl)
+  mailSenderRoutes(routes, ports, baseUrl)
+  mailListRoute(routes, ports, cursors)
   portalRoutes(routes, ports, baseUrl)
   workspaceRoutes(routes, ports)
   signInProviderRoutes(routes, ports, baseUrl)
   scimSettingRoutes(routes, ports, baseUrl)
+  roleRoutes(routes, ports)
   licenseRoutes(routes, ports, cursors)
   licenseSearchRoute(routes, ports)
   licenseChangeRoutes(routes, ports)
@@ -114,6 +121,7 @@ export function managementRoutes(
   integrationRoutes(routes, ports, cursors, baseUrl)
   cardAccountRoutes(routes, ports, baseUrl)
   paymentRoutes(routes, ports, limits, baseUrl)
+  mailBounceRoute(routes, ports)
   sellingRoutes(routes, ports)
   saleRoutes(routes, ports, cursors)
   auditRoutes(routes, ports, cursors)

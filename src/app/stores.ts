@@ -10,6 +10,7 @@ import type { LogReader } from '../../projections/runner/log.ts'
 import { createReadModels, type ReadModels } from '../../projections/runner/read-models.ts'
 import { createAttempts } from '../access/attempts.ts'
 import { createFingerprint } from '../access/fingerprint.ts'
+import { createGuardedFetch } from '../access/openid/fetch.ts'
 import { createOpenId } from '../access/openid/openid.ts'
 import { createKeyedMutex } from '../async/keyed-mutex.ts'
 import { createUndo, type Undo } from '../async/undo.ts'
@@ -27,6 +28,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { createLogGuard } from '../ledger/log-guard.ts'
 import { openRawLog } from '../ledger/raw/log.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
+import { createSnsReader } from '../mail/bounces/sns.ts'
 import { createMailing } from '../mail/mailing.ts'
 import { createReceipts } from '../notary/receipt.ts'
 import { createProviders } from '../payments/providers.ts'
@@ -247,13 +249,15 @@ function createOutgoing(
   config: Config,
   ports: Pick<AllPorts, 'newId' | 'now' | 'secrets'>,
   undo: Undo,
-): Pick<AllPorts, 'openId' | 'sendTestEvent'> {
+): Pick<AllPorts, 'openId' | 'readFromSns' | 'sendTestEvent'> {
   const targets = webhookRules(config)
   const testSender = createTestSender(ports, targets)
   undo.push(() => testSender.close())
   const { openId, close } = createOpenId(targets.resolve, targets.rules, ports.now)
   undo.push(close)
-  return { openId, sendTestEvent: testSender.send }
+  const guarded = createGuardedFetch(targets.resolve, targets.rules)
+  undo.push(() => guarded.close())
+  return { openId, readFromSns: createSnsReader(guarded.fetch), sendTestEvent: testSender.send }
 }
 
 /** The services that need the master key. */

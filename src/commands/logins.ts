@@ -3,14 +3,14 @@ import { findMember } from '../../projections/members.ts'
 import type { LoginRequest } from '../access/login-requests.ts'
 import { newId } from '../credentials/id.ts'
 import { type LoginCommand, logins } from '../domain/logins/login.ts'
-import type { MemberRole } from '../domain/members/roles.ts'
+import type { HeldRole } from '../domain/members/roles.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Scope } from '../domain/tokens/events.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 import { createToken, type NewToken } from './tokens.ts'
 
-export type LoginDecider = { memberId: string; tenantId: string; role: MemberRole }
+export type LoginDecider = { memberId: string; tenantId: string; role: HeldRole }
 
 /** @throws Refusal `login_settled`, `scope_not_grantable`, `expiry_in_the_past` */
 export async function approveLogin(

@@ -9,9 +9,11 @@ import {
   signInProviders,
 } from '../domain/sign-in-providers/provider.ts'
 import type { Ports } from '../ports.ts'
+import { withTenantLock } from './cross-stream/tenant-lock.ts'
+import { type RoleMapping, requireRoles, rolesIn } from './custom-roles.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
-type ChangePorts = Ports<'execute' | 'now' | 'secrets'>
+type ChangePorts = Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>
 
 export type NewProvider = {
   providerId: string
@@ -23,7 +25,7 @@ export type NewProvider = {
 /**
  * Adds a provider that members sign in with.
  * @param operationId names this operation, so that a repetition after a crash adds nothing
- * @throws Refusal `sign_in_provider_exists`, `sign_in_issuer_taken`, `sign_in_provider_limit`
+ * @throws Refusal `sign_in_provider_exists`, `sign_in_issuer_taken`, `sign_in_provider_limit`, `role_not_found`
  */
 export async function addProvider(
   ports: ChangePorts,
@@ -33,7 +35,9 @@ export async function addProvider(
   origin: Origin,
 ): Promise<SignInProvider> {
   const command = { type: 'AddProvider', ...added, tenantId, operationId, at: momentOf(ports) } as const
-  const state = await change(ports, tenantId, command, clientSecret, origin)
+  const state = await giving(ports, tenantId, added.settings, () =>
+    change(ports, tenantId, command, clientSecret, origin),
+  )
   return required(state, added.providerId)
 }
 
@@ -41,7 +45,7 @@ export type ProviderChange = { [K in keyof ProviderSettings]?: ProviderSettings[
   clientSecret?: string | undefined
 }
 
-/** Changes a provider; what is undefined stays. @throws Refusal `sign_in_provider_not_found` */
+/** Changes a provider; what is undefined stays. @throws Refusal `sign_in_provider_not_found`, `role_not_found` */
 export async function changeProvider(
   ports: ChangePorts,
   tenantId: string,
@@ -53,7 +57,23 @@ export async function changeProvider(
   const newSecret = clientSecret !== undefined
   const at = momentOf(ports)
   const command = { type: 'ChangeProvider', change: changes, newSecret, providerId, operationId, at } as const
-  return required(await change(ports, tenantId, command, clientSecret, origin), providerId)
+  const state = await giving(ports, tenantId, changes, () =>
+    change(ports, tenantId, command, clientSecret, origin),
+  )
+  return required(state, providerId)
+}
+
+/** Changes a provider while the custom roles that it is to give stay. @throws Refusal `role_not_found` */
+function giving<T>(
+  ports: ChangePorts,
+  tenantId: string,
+  mapping: RoleMapping,
+  work: () => Promise<T>,
+): Promise<T> {
+  return withTenantLock(ports.db, tenantId, 'members', async () => {
+    await requireRoles(ports, tenantId, rolesIn(mapping))
+    return work()
+  })
 }
 
 /**

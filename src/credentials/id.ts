@@ -14,6 +14,7 @@ export type IdPrefix =
   | 'tp'
   | 'req'
   | 'mem'
+  | 'rol'
   | 'grp'
   | 'sal'
   | 'aud'

@@ -35,6 +35,7 @@ import { licenseExportPages } from './licenses/export-route.ts'
 import { licensePages } from './licenses/route.ts'
 import { one } from './lists/lists.ts'
 import { mailboxPages } from './mailbox/route.ts'
+import { rolePages } from './members/roles-route.ts'
 import { memberPages } from './members/route.ts'
 import { meteredUseFile } from './metered-use/bill-route.ts'
 import { licenseLinesPage } from './metered-use/lines-route.ts'
@@ -158,6 +159,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   mailboxPages(app, context)
   tokenPages(app, context)
   memberPages(app, context)
+  rolePages(app, context)
   settingPages(app, context)
   portalPages(app, context)
   accountRoutes(app, context)

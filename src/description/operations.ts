@@ -553,6 +553,52 @@ export const operations = {
     },
     dryRun: true,
   },
+  getMailSender: { method: 'GET', path: '/v1/mail-sender', summary: 'Read which service tells of bounces' },
+  connectMailSender: {
+    method: 'PUT',
+    path: '/v1/mail-sender',
+    summary: 'Connect the service that sends your mails, so that bounces are shown',
+    body: {
+      sender: {
+        kind: 'text',
+        help: 'The service that sends your mails',
+        choices: ['postmark', 'sendgrid', 'mailgun', 'amazon_ses', 'resend'],
+        required: true,
+      },
+      key: {
+        kind: 'text',
+        help: 'What its notifications are verified with. `postmark`: none; `sendgrid`: Verification key; `mailgun`: HTTP webhook signing key; `amazon_ses`: ARN of the SNS topic; `resend`: Signing secret',
+        nullable: true,
+      },
+    },
+    dryRun: true,
+  },
+  disconnectMailSender: {
+    method: 'DELETE',
+    path: '/v1/mail-sender',
+    summary: 'Disconnect the service; bounces are no longer recorded',
+    dryRun: true,
+  },
+  listMails: {
+    method: 'GET',
+    path: '/v1/mails',
+    summary: 'List the mails about licenses with all attempts and bounces, newest first',
+    query: {
+      status: {
+        kind: 'text',
+        help: 'Only mails with this status',
+        choices: ['pending', 'delivered', 'abandoned'],
+      },
+      bounce: {
+        kind: 'text',
+        help: 'Only mails that bounced so, last',
+        choices: ['permanent', 'transient', 'complaint'],
+      },
+      license: { kind: 'text', help: 'Only mails about the license with this id' },
+      customer: { kind: 'text', help: 'Only mails about licenses of the customer with this id' },
+    },
+    paged: true,
+  },
   getPortal: { method: 'GET', path: '/v1/portal', summary: 'Read the settings of the customer portal' },
   setPortal: {
     method: 'PUT',
@@ -716,6 +762,45 @@ export const operations = {
         nullable: true,
       },
     },
+    gated: true,
+    dryRun: true,
+  },
+  listRoles: { method: 'GET', path: '/v1/roles', summary: 'List the custom roles of the workspace' },
+  addRole: {
+    method: 'POST',
+    path: '/v1/roles',
+    summary: 'Add a custom role for members of the dashboard',
+    body: {
+      name: {
+        kind: 'text',
+        help: 'Its name, which no other role of the workspace and no built-in role has',
+        required: true,
+      },
+      scopes: {
+        kind: 'list',
+        help: 'What its members may do, as the scopes of an API token',
+        required: true,
+      },
+    },
+    gated: true,
+    dryRun: true,
+  },
+  getRole: { method: 'GET', path: '/v1/roles/{id}', summary: 'Read a custom role' },
+  changeRole: {
+    method: 'PATCH',
+    path: '/v1/roles/{id}',
+    summary: 'Change a custom role; omitted fields keep their value',
+    body: {
+      name: { kind: 'text', help: 'Its name, which no other role of the workspace and no built-in role has' },
+      scopes: { kind: 'list', help: 'What its members may do, as the scopes of an API token' },
+    },
+    gated: true,
+    dryRun: true,
+  },
+  deleteRole: {
+    method: 'DELETE',
+    path: '/v1/roles/{id}',
+    summary: 'Delete a custom role',
     gated: true,
     dryRun: true,
   },

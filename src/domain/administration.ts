@@ -6,6 +6,7 @@ const administered: ReadonlySet<Category> = new Set([
   'token',
   'reseller',
   'member',
+  'role',
   'signin',
   'scim',
   'tenant',

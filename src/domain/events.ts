@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { AuditEvent } from './audit/events.ts'
 import { ConfirmationEvent } from './confirmations/events.ts'
+import { CustomRoleEvent } from './custom-roles/events.ts'
 import { CustomerEvent } from './customers/events.ts'
 import { DeliveryEvent } from './deliveries/events.ts'
 import { IntegrationEvent } from './integrations/events.ts'
@@ -35,6 +36,7 @@ import { WebhookEvent } from './webhooks/events.ts'
 export const eventsOf = {
   tenant: TenantEvent,
   member: MemberEvent,
+  role: CustomRoleEvent,
   signin: SignInProviderEvent,
   scim: ScimEvent,
   product: ProductEvent,

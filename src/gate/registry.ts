@@ -1,5 +1,6 @@
 import type { GatedOperation } from './operation.ts'
 import { closeReseller } from './operations/close-reseller.ts'
+import { addRole, changeRole, deleteRole } from './operations/custom-roles.ts'
 import { deleteKeyType } from './operations/delete-key-type.ts'
 import { eraseCustomer } from './operations/erase-customer.ts'
 import { exportLicenses } from './operations/export-licenses.ts'
@@ -45,6 +46,9 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   reseatDevice,
   takeBackImport,
   revokeToken,
+  addRole,
+  changeRole,
+  deleteRole,
   closeReseller,
   loosenApprovals,
 ]

@@ -18,6 +18,7 @@ export type VendorPorts = ApprovalPorts &
     | 'openId'
     | 'personalKeys'
     | 'providers'
+    | 'readFromSns'
     | 'seatEnds'
     | 'sendTestEvent'
     | 'signSettings'

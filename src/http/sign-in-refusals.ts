@@ -1,6 +1,6 @@
 import type { RefusalCode } from '../domain/refusal.ts'
 
-/** The responses to refusals about how members come and sign in: providers and directories. */
+/** The responses to refusals about how members come and sign in: providers and directories, and about their roles. */
 export const signInRefusals = {
   sign_in_provider_exists: [409, 'a sign-in provider with this id already exists; choose another id'],
   sign_in_provider_not_found: [404, 'sign-in provider not found'],
@@ -20,4 +20,12 @@ export const signInRefusals = {
   scim_members_limit: [409, 'a group has at most 2,000 members; assign smaller groups in the directory'],
   scim_member_unknown: [400, 'members holds an id that no user has; send ids of users, and no groups'],
   scim_scope_alone: [422, 'the scope scim stands alone; create another token for the other scopes'],
+  role_exists: [409, 'a role with this name already exists; choose another name'],
+  role_not_found: [404, 'role not found'],
+  role_limit: [409, 'a workspace has at most 50 custom roles; delete one first'],
+  role_in_use: [
+    409,
+    'a member has this role, or a sign-in provider or the directory gives it; give them another role first',
+  ],
+  scope_not_for_roles: [422, 'a role cannot have the scope scim, which manages members; leave it out'],
 } satisfies Partial<Record<RefusalCode, [status: number, message: string]>>

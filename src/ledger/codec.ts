@@ -97,6 +97,8 @@ function parsedIn(category: Category, place: EventHeader, shape: { type: string;
       return { ...place, category: 'portal', event: eventsOf.portal.parse(shape) }
     case 'integration':
       return { ...place, category: 'integration', event: eventsOf.integration.parse(shape) }
+    case 'role':
+      return { ...place, category: 'role', event: eventsOf.role.parse(shape) }
     case 'signin':
       return { ...place, category: 'signin', event: eventsOf.signin.parse(shape) }
     case 'scim':

@@ -115,9 +115,8 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
     },
     left: (key) => meter.left(key, now()),
     setProcesses(count) {
-      meter.setProcesses(count)
       // What a process admitted while it was alone, others have to know of.
-      reporting.ask()
+      if (meter.setProcesses(count)) reporting.ask()
     },
     resume: (states) => meter.resume(states),
     flush,

@@ -74,6 +74,7 @@ export class Meter {
   /** Buckets whose few admissions need no report while this is the only process. */
   readonly #kept = new Set<string>()
   #urgent = false
+  #processes = 1
   #alone = true
   #connected = true
   #allowance: number
@@ -189,7 +190,10 @@ export class Meter {
     }
   }
 
-  setProcesses(count: number): void {
+  /** @returns whether it is another number than before */
+  setProcesses(count: number): boolean {
+    if (count === this.#processes) return false
+    this.#processes = count
     const { perMinute, burst } = this.#rate
     this.#alone = count <= 1
     const share = Math.floor((burst * unreportedShare) / count)
@@ -201,6 +205,7 @@ export class Meter {
     // A very small burst, or one shared by many processes, has no room for unreported units: every caller waits
     // for the shared state.
     this.#allowance = this.#alone ? aloneAllowance(burst) : share >= 1 ? share : oneEach ? 1 : 0
+    return true
   }
 
   #reportKept(): void {

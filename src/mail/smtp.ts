@@ -2,6 +2,7 @@ import { TimeoutError, withTimeout } from '../async/timeout.ts'
 import { logoSource } from '../domain/mails/content.ts'
 import type { Correspondent } from '../domain/mails/template.ts'
 import type { PortalLogo } from '../domain/portal/events.ts'
+import { idHeaders } from './id-headers.ts'
 import type { Mailer, MailProblem, OutgoingMail, Sending } from './mailer.ts'
 
 /** The time limit of a whole attempt, and of each wait within it. */
@@ -90,7 +91,7 @@ function messageOf({
     subject,
     text,
     ...(html !== null && { html }),
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: { 'Auto-Submitted': 'auto-generated', ...idHeaders(deliveryId) },
     attachments: [
       ...(logo ? [inlineLogo(logo)] : []),
       ...attachments.map(({ name, content }) => ({

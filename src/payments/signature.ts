@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 export const signatureLifetime = 300
 
 /** HMAC-SHA256 of the concatenated pieces. */
-export function hmac(key: string, ...pieces: (string | Uint8Array)[]): Buffer {
+export function hmac(key: string | Uint8Array, ...pieces: (string | Uint8Array)[]): Buffer {
   const mac = createHmac('sha256', key)
   for (const piece of pieces) mac.update(piece)
   return mac.digest()

@@ -16,6 +16,7 @@ import { personSeatRoutes } from './licenses/person-seats-route.ts'
 import { relayRoutes } from './licenses/relays-route.ts'
 import { licensePages } from './licenses/route.ts'
 import { organizationRoutes } from './organizations/route.ts'
+import { usageRoutes } from './organizations/usage-route.ts'
 import { message, showPage, showPlain } from './page.ts'
 import { signInRoutes } from './sign-in/route.ts'
 import { guardViewings, viewingRoutes } from './viewing/route.ts'
@@ -54,6 +55,7 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
       relayRoutes(pages, context)
       personSeatRoutes(pages, context)
       organizationRoutes(pages, context)
+      usageRoutes(pages, context)
     },
     { prefix: '/portal' },
   )

@@ -73,6 +73,20 @@ export async function lastSeenOf(
   return new Map(rows.map(({ instanceId, seenAt }) => [instanceId, seenAt]))
 }
 
+/** When any device of these licenses last sent something about itself, by license; without those of which none did. */
+export async function lastSeenOfLicenses(
+  db: Pool,
+  licenseIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await db.query<{ licenseId: string; seenAt: string }>({
+    name: 'last-seen-of-licenses',
+    text: `select license_id as "licenseId", max(seen_at) as "seenAt" from usage.device_telemetry
+           where license_id = any($1) group by license_id`,
+    values: [licenseIds],
+  })
+  return new Map(rows.map(({ licenseId, seenAt }) => [licenseId, seenAt]))
+}
+
 export function createDeviceTelemetry(
   db: Pool,
   now: () => Date,

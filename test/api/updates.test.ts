@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { coversBuild, licenseKeyHash, verifyLease2 } from '../../src/sdk/index.ts'
+import { coversBuild, licenseKeyHash, verifyLease2 } from '../../src/sdk/javascript/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { type App, appOf, sdkKeyOf } from '../http/apps.ts'
 import { importRows, makeProduct, mint } from '../http/samples.ts'

@@ -11,7 +11,7 @@ import { addTestProvider } from '../harness/sign-in-providers.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { meterSome } from './acme-meters.ts'
 import type { TestDashboard } from './dashboard.ts'
-import { makeMember, makeReseller, type TestMember } from './members.ts'
+import { makeMember, makeReseller, makeRole, type TestMember } from './members.ts'
 
 export type Acme = {
   tenantId: string
@@ -116,6 +116,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
   const { user_code: userCode } = z.object({ user_code: z.string() }).parse(login.body)
   ports.tokenUse.record(tokenId)
   await ports.tokenUse.flush()
+  const role = await makeRole(ledger, tenantId, ['licenses:read', 'customers:read'], 'License clerk')
   // Nobody answers there, at once.
   await addTestProvider(ledger, tenantId, 'login', 'http://localhost:1')
   return {
@@ -126,6 +127,8 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     welcome: `/dashboard/welcome/${secret}`,
     paths: {
       home: '/dashboard',
+      roles: '/dashboard/members/roles',
+      role: `/dashboard/members/roles/${role.roleId}`,
       devices: '/dashboard/devices',
       insights: '/dashboard/insights',
       start: '/dashboard/start',
@@ -194,6 +197,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       'checkout-key': '/dashboard/settings/checkout-key',
       'signing-keys': '/dashboard/settings/signing-keys',
       mails: '/dashboard/settings/mails',
+      'mail-sender': '/dashboard/settings/mails/sender',
       'mail-text': '/dashboard/settings/mails/expiring.acme-editor.de',
       directory: '/dashboard/settings/directory',
       'sign-in-providers': '/dashboard/settings/sign-in',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { listMembers } from '../../projections/members.ts'
 import { changeProvider } from '../../src/commands/sign-in-providers.ts'
-import type { MemberRole } from '../../src/domain/members/roles.ts'
+import type { RecordedRole } from '../../src/domain/members/roles.ts'
 import type { ProviderSettings } from '../../src/domain/sign-in-providers/events.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
@@ -71,7 +71,7 @@ export function shopAtProvider() {
 
   const isIn = async (client: Client) => (await client.get('/dashboard/account')).status === 200
 
-  async function memberWith(email: string): Promise<{ memberId: string; role: MemberRole } | undefined> {
+  async function memberWith(email: string): Promise<{ memberId: string; role: RecordedRole } | undefined> {
     const { subjects, db } = api.ledger.ports
     const subjectId = await subjects.findSubject(tenant.tenantId, email)
     return (await listMembers(db, tenant.tenantId)).find((member) => member.subjectId === subjectId)

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Mailer } from '../../src/mail/mailer.ts'
-import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
-import type { Keyset } from '../../src/sdk/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/javascript/app/index.ts'
+import type { Keyset } from '../../src/sdk/javascript/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
 import { type Client, clientOf } from './client.ts'

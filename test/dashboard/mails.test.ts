@@ -116,3 +116,26 @@ test('a support member neither reads nor writes them', async () => {
   expect((await support.get(list)).status).toBe(403)
   expect((await support.post(own, texts)).status).toBe(403)
 })
+
+test('the service that tells of bounces is connected with its key, and its address is shown once', async () => {
+  const sender = `${list}/sender`
+  const operation = /name="operation" value="([^"]+)"/.exec((await client.get(sender)).text)?.[1] ?? ''
+  const wrong = await client.post(sender, { operation, sender: 'resend', key: 're_123' })
+  expect(wrong.status).toBe(422)
+  expect(wordsOf(wrong)).toContain('begins with whsec_')
+  expect(wrong.text).not.toContain('re_123')
+  const key = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  const connected = await client.post(sender, { operation, sender: 'resend', key })
+  const address = /\/webhooks\/mail\/[^"<\s]+/.exec(connected.text)?.[0] ?? ''
+  expect(address).toContain(`/webhooks/mail/${tenant.tenantId}?token=`)
+  // The same form, sent again, shows the same address.
+  expect((await client.post(sender, { operation, sender: 'resend', key })).text).toContain(address)
+  const shown = await client.get(sender)
+  expect(wordsOf(shown)).toContain('Resend is connected')
+  for (const { text } of [shown, await client.get(list)]) {
+    expect(text).not.toContain('token=')
+    expect(text).not.toContain(key)
+  }
+  expect(await client.post(`${sender}/disconnect`, {})).toMatchObject({ status: 303, location: sender })
+  expect(wordsOf(await client.get(list))).toContain('No service that tells of bounces is connected.')
+})

@@ -1,9 +1,12 @@
 import { Secret, TOTP } from 'otpauth'
+import { addCustomRole } from '../../src/commands/custom-roles.ts'
 import { addMember } from '../../src/commands/members/members.ts'
 import { beginTotp, setUpPassword } from '../../src/commands/members/set-up.ts'
 import { createReseller } from '../../src/commands/resellers/resellers.ts'
-import type { Role } from '../../src/domain/members/roles.ts'
+import { newId } from '../../src/credentials/id.ts'
+import type { CustomRole, GivenRole } from '../../src/domain/members/roles.ts'
 import type { Quota } from '../../src/domain/resellers/events.ts'
+import type { Scope } from '../../src/domain/tokens/events.ts'
 import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 export type TestMember = {
@@ -22,8 +25,8 @@ export type TestMember = {
 export async function makeMember(
   { ports, clock }: Pick<TestLedger, 'ports' | 'clock'>,
   tenantId: string,
-  given: Role | { role: 'reseller'; resellerId: string },
-  email = `${uniqueId(typeof given === 'string' ? given : given.role)}-member@example.com`,
+  given: GivenRole | { role: 'reseller'; resellerId: string },
+  email = `${uniqueId(typeof given === 'string' ? given.replace('_', '-') : given.role)}-member@example.com`,
 ): Promise<TestMember> {
   const password = 'correct horse battery staple'
   const rights = typeof given === 'string' ? { role: given } : given
@@ -43,6 +46,14 @@ export function codesOf(secret: string, clock: TestLedger['clock']): () => strin
     return totp.generate({ timestamp: clock.now().getTime() })
   }
 }
+
+/** A custom role of a tenant. */
+export const makeRole = (
+  { ports }: Pick<TestLedger, 'ports'>,
+  tenantId: string,
+  scopes: readonly Scope[],
+  name = uniqueId('role'),
+): Promise<CustomRole> => addCustomRole(ports, tenantId, { name, scopes }, { id: newId('req'), origin })
 
 /** A reseller without quotas, unless some are given. */
 export async function makeReseller(

@@ -4,18 +4,27 @@
  */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MemberRole, may, type Permission, Role } from '../../src/domain/members/roles.ts'
+import {
+  type CustomRole,
+  type HeldRole,
+  MemberRole,
+  may,
+  type Permission,
+  Role,
+} from '../../src/domain/members/roles.ts'
+import { combinableScopes, type Scope } from '../../src/domain/tokens/events.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { type Acme, makeAcme } from './acme.ts'
 import { type Client, clientOf } from './client.ts'
-import { makeMember, makeReseller } from './members.ts'
+import { makeMember, makeReseller, makeRole } from './members.ts'
 import { needed } from './permissions.ts'
 import { dashboardRoutes, isGuarded, nameOf, type Route, urlOf } from './routes.ts'
 
 let api: TestApi
 let acme: Acme
 let routes: Route[]
-const clients = new Map<MemberRole, Client>()
+const clients = new Map<MemberRole | Scope, Client>()
+const customRoles = new Map<Scope, CustomRole>()
 beforeAll(async () => {
   api = await openTestApi()
   acme = await makeAcme({ api })
@@ -27,12 +36,19 @@ beforeAll(async () => {
     await client.signIn(await makeMember(api.ledger, acme.tenantId, rights))
     clients.set(role, client)
   }
+  for (const scope of combinableScopes) {
+    const role = await makeRole(api.ledger, acme.tenantId, [scope])
+    const client = clientOf(api.app, `192.0.2.${50 + combinableScopes.indexOf(scope)}`)
+    await client.signIn(await makeMember(api.ledger, acme.tenantId, role.roleId))
+    clients.set(scope, client)
+    customRoles.set(scope, role)
+  }
 })
 afterAll(() => api.close())
 
-const clientAs = (role: MemberRole): Client => clients.get(role) ?? clientOf(api.app)
+const clientAs = (role: MemberRole | Scope): Client => clients.get(role) ?? clientOf(api.app)
 
-const allows = (role: MemberRole, route: string): boolean => {
+const allows = (role: HeldRole, route: string): boolean => {
   const permission = needed[route]
   if (permission === undefined || permission === 'anyone') return permission !== undefined
   if (role === 'reseller' || permission === 'reseller') return permission === role
@@ -44,23 +60,65 @@ test('every page and form is in the table of permissions', () => {
   expect(Object.keys(needed).sort()).toStrictEqual(guarded.sort())
 })
 
-test.each(MemberRole.options)(
-  'a member with the role %s opens exactly what the role allows',
-  async (role) => {
-    const client = clientAs(role)
-    for (const route of routes.filter(isGuarded)) {
-      await client.get('/dashboard/account')
-      const { status } =
-        route.method === 'GET' ? await client.get(urlOf(route)) : await client.post(urlOf(route))
-      expect({ route: nameOf(route), refused: status === 403 }).toStrictEqual({
-        route: nameOf(route),
-        refused: !allows(role, nameOf(route)),
+const custom = (scope: Scope): CustomRole => {
+  const role = customRoles.get(scope)
+  if (!role) throw new Error(`no role has only the scope ${scope}`)
+  return role
+}
+
+test.each(MemberRole.options)('a member with the role %s opens exactly what the role allows', (role) =>
+  opensExactly(role, clientAs(role)),
+)
+
+test.each(combinableScopes)(
+  'a member whose role has only the scope %s opens exactly what it allows',
+  (scope) => opensExactly(custom(scope), clientAs(scope)),
+)
+
+async function opensExactly(role: HeldRole, client: Client): Promise<void> {
+  for (const route of routes.filter(isGuarded)) {
+    await client.get('/dashboard/account')
+    const { status } =
+      route.method === 'GET' ? await client.get(urlOf(route)) : await client.post(urlOf(route))
+    expect({ route: nameOf(route), refused: status === 403 }).toStrictEqual({
+      route: nameOf(route),
+      refused: !allows(role, nameOf(route)),
+    })
+    // An empty form and an unknown id never cause a 500.
+    expect(status).toBeLessThan(500)
+  }
+}
+
+test.each(combinableScopes)(
+  'the navigation leads a member whose role has only the scope %s nowhere else',
+  async (scope) => {
+    const { text } = await clientAs(scope).get('/dashboard')
+    const links = leadsTo(text).filter((route) => route in needed)
+    expect(links.filter((route) => !allows(custom(scope), route))).toStrictEqual([])
+    expect(links.length).toBeGreaterThan(1)
+  },
+)
+
+test.each(combinableScopes)(
+  'no page shows a form to a member whose role has only the scope %s',
+  async (scope) => {
+    for (const path of Object.values(acme.paths)) {
+      const { status, text } = await clientAs(scope).get(path)
+      if (status !== 200) continue
+      const forms = leadsTo(text).filter((route) => route.startsWith('POST ') && route in needed)
+      expect({ path, refused: forms.filter((route) => !allows(custom(scope), route)) }).toStrictEqual({
+        path,
+        refused: [],
       })
-      // An empty form and an unknown id never cause a 500.
-      expect(status).toBeLessThan(500)
     }
   },
 )
+
+test('a page that the role does not open names the scope that it lacks', async () => {
+  const { status, text } = await clientAs('usage:read').get('/dashboard/sales')
+  expect(status).toBe(403)
+  expect(text).toContain('lacks the scope licenses:read')
+})
 
 /** The route behind an address: of several that fit, the one with the fewest parameters. */
 function routeOf(method: Route['method'], url: string): string | undefined {

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NotInPath, pathTo, segment } from '../../src/description/path.ts'
-import { segment as segmentOfSdk } from '../../src/sdk/license-key.ts'
+import { segment as segmentOfSdk } from '../../src/sdk/javascript/license-key.ts'
 import { makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
 

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { audits } from '../../src/domain/audit/audit.ts'
 import { confirmations } from '../../src/domain/confirmations/confirmation.ts'
+import { customRoles } from '../../src/domain/custom-roles/custom-roles.ts'
 import { customers } from '../../src/domain/customers/customer.ts'
 import type { Decider } from '../../src/domain/decider.ts'
 import { deliveries } from '../../src/domain/deliveries/delivery.ts'
@@ -37,6 +38,7 @@ import { testPurchases } from '../../src/domain/test-purchases/test-purchase.ts'
 import { tokens } from '../../src/domain/tokens/token.ts'
 import { trials } from '../../src/domain/trials/trial.ts'
 import { webhooks } from '../../src/domain/webhooks/webhook.ts'
+import { customRoleCommands } from './custom-roles/samples.ts'
 import { customerCommands } from './customers/samples.ts'
 import { outcomeOf } from './given.ts'
 import { goldenData, goldenEvents } from './golden.ts'
@@ -163,6 +165,7 @@ const all: Laws[] = [
   ]),
   lawsOf('directories', scims, scimCommands),
   lawsOf('tokens', tokens, tokenCommands),
+  lawsOf('custom roles', customRoles, customRoleCommands),
   lawsOf('resellers', resellers, resellerCommands),
   lawsOf('logins', logins, [
     {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { amountOf, amountText } from '../../src/domain/meters/amount.ts'
-import type { Client, State } from '../../src/sdk/app/index.ts'
+import type { Client, State } from '../../src/sdk/javascript/app/index.ts'
 import { signatureHeaders } from '../../src/webhooks/signature.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { launchBrowser } from '../harness/chromium.ts'
@@ -312,10 +312,10 @@ test('the server mints one license for an order, and takes each signed webhook o
 
 test('a program of a vendor compiles strictly against the types of the package', () => {
   const program = `
-    import { createClient, memoryStorage, type State } from 'keyledger/client'
-    import { fileStorage } from 'keyledger/client/node'
-    import { verifyLease } from 'keyledger/sdk'
-    import { createServerClient, verifyWebhook } from 'keyledger/server'
+    import { createClient, memoryStorage, type State } from '@keyledger/client'
+    import { fileStorage } from '@keyledger/client/node'
+    import { verifyLease } from '@keyledger/client/verify'
+    import { createServerClient, verifyWebhook } from '@keyledger/client/server'
     const place = { baseUrl: '', tenantId: '', productId: '', sdkKey: '' }
     createClient({ tenantId: '', productId: '', keys: {}, storage: memoryStorage() })
     // @ts-expect-error without a server, and without keys, nothing could be verified

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { amountOf, amountText } from '../../src/domain/meters/amount.ts'
-import { type Keyset, licenseKeyHash, verifyLease2 } from '../../src/sdk/index.ts'
+import { type Keyset, licenseKeyHash, verifyLease2 } from '../../src/sdk/javascript/index.ts'
 import type { Asked } from '../meters/history.ts'
 import { type Answer, type Client, type Minted, productId, tenantId } from './vendor.ts'
 

@@ -8,7 +8,7 @@ import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import type { FloatingSeats } from '../../src/domain/products/key-type.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
-import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/javascript/app/index.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
 import { type Answer, type Client, client, createVendor, productId } from './vendor.ts'
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
-import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/javascript/app/index.ts'
 import { createHost, type Stores } from '../harness/process.ts'
 import { type Answer, type Client, client, createVendor, productId } from './vendor.ts'
 

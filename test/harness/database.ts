@@ -22,7 +22,9 @@ export const createLedgerDatabase = (): Promise<TestDatabase> =>
 /** @param template a database without connections */
 export async function createDatabaseOn(server: string, template?: string): Promise<TestDatabase> {
   const name = `keyledger_test_${randomBytes(8).toString('hex')}`
-  await execute(server, `create database ${name}${template === undefined ? '' : ` template ${template}`}`)
+  // A copy of the files, without the log of writes, takes half the time.
+  const copied = template === undefined ? '' : ` template ${template} strategy file_copy`
+  await execute(server, `create database ${name}${copied}`)
   return {
     name,
     url: withDatabase(server, name),

@@ -27,6 +27,7 @@ import { clientOf } from '../../src/ledger/connection/client.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
 import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'
 import { openRawLog } from '../../src/ledger/raw/log.ts'
+import type { ReadFromSns } from '../../src/mail/bounces/sns.ts'
 import { createMailing, type Mailing } from '../../src/mail/mailing.ts'
 import { createReceipts } from '../../src/notary/receipt.ts'
 import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
@@ -117,6 +118,7 @@ export async function openTestLedger(
     limits?: LedgerLimits
     providers?: Partial<ProviderSettings>
     mailing?: Mailing
+    readFromSns?: ReadFromSns
     countries?: Countries
     /** How long a command waits for the read models; tests in which they fail change it. */
     visible?: { timeLimitMs: number }
@@ -229,6 +231,8 @@ export async function openTestLedger(
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),
     sendTestEvent: testSender.send,
     openId,
+    readFromSns:
+      options.readFromSns ?? (() => Promise.reject(new Error('no certificate is expected to be read'))),
     mailing: options.mailing ?? createMailing({ smtpUrl: undefined, from: serviceAddress }, mailDirectory),
     idempotency: createIdempotency(db, masterKey, clock.now),
     now: clock.now,

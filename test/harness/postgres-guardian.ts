@@ -4,13 +4,13 @@
  */
 import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { startPostgres } from '../../infra/local/postgres/postgres.ts'
+import { memoryDirectory } from './memory-directory.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-postgres-'))
+const directory = mkdtempSync(join(memoryDirectory(), 'keyledger-test-postgres-'))
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
 const inputEnded = once(process.stdin.resume(), 'end')
 

@@ -3,7 +3,7 @@ import { findDelivery, listDeliveries } from '../../projections/deliveries/queri
 import { issueCheckoutKey } from '../../src/commands/client-keys.ts'
 import { recordAttempt, scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { revokeLicense } from '../../src/commands/licenses/licenses.ts'
-import { makeReseller } from '../dashboard/members.ts'
+import { makeReseller, makeRole } from '../dashboard/members.ts'
 import type { TestApi, TestTenant } from '../harness/api.ts'
 import { addTestEndpoint } from '../harness/dispatch.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
@@ -40,6 +40,7 @@ export type Shelf = {
     | 'suspended'
     | 'teamLicense'
     | 'reseller'
+    | 'role'
     | 'tenant'
     | 'token'
     | 'unmapped',
@@ -75,6 +76,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   const customer = await makeCustomer(api.ask, token)
   const wording = { kind: 'fell_back', subject: 'Ended', text: 'Ended' }
   await api.ask('PUT', '/v1/mail-templates', { token, body: wording })
+  await api.ask('PUT', '/v1/mail-sender', { token, body: { sender: 'postmark' } })
   await api.ask('PUT', '/v1/portal', { token, body: { enabled: true, name: 'Shop' } })
   const team = await makeCustomer(api.ask, token, { email: 'team@example.com' })
   await post(`/v1/customers/${team}/organization`)
@@ -112,6 +114,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
     ids: {
       customer,
       merged,
+      role: (await makeRole(api.ledger, tenantId, ['licenses:read'])).roleId,
       reseller: (await makeReseller(api.ledger, tenantId)).resellerId,
       note: Note.parse(noted.body).note.id,
       team,
@@ -218,6 +221,8 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'PUT /v1/mail-templates': ['/v1/mail-templates', { kind: 'expired', subject: 'Gone', text: 'Gone' }],
   'DELETE /v1/mail-templates/{templateId}': ['/v1/mail-templates/fell_back.*.*'],
   'PUT /v1/mail-style': ['/v1/mail-style', { footer: 'London' }],
+  'PUT /v1/mail-sender': ['/v1/mail-sender', { sender: 'postmark' }],
+  'DELETE /v1/mail-sender': ['/v1/mail-sender'],
   'PUT /v1/portal': ['/v1/portal', { enabled: true }],
   'PUT /v1/portal/logo': ['/v1/portal/logo', { data: 'iVBORw0KGgo=' }],
   'DELETE /v1/portal/logo': ['/v1/portal/logo'],
@@ -296,6 +301,9 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'PATCH /v1/resellers/{id}': [`/v1/resellers/${ids.reseller}`, { name: 'Sunrise' }],
   'POST /v1/resellers/{id}/close': [`/v1/resellers/${ids.reseller}/close`],
   'POST /v1/sdk-key/rotate': ['/v1/sdk-key/rotate'],
+  'POST /v1/roles': ['/v1/roles', { name: 'Reporting', scopes: ['usage:read'] }],
+  'PATCH /v1/roles/{id}': [`/v1/roles/${ids.role}`, { scopes: ['usage:read'] }],
+  'DELETE /v1/roles/{id}': [`/v1/roles/${ids.role}`],
   'POST /v1/sign-in-providers': [
     '/v1/sign-in-providers',
     {

@@ -13,10 +13,12 @@ export type Things = {
   delivery: string
   endpoint: string
   signInProvider: string
+  role: string
   replay: string
   sale: string
   ownCustomer: string
   token: string
+  member: string
   unknownKey: string
 }
 
@@ -37,6 +39,9 @@ export const deliveryId = (which: Which, { delivery }: Things) =>
 
 export const providerId = (which: Which, { signInProvider }: Things) =>
   which === 'owned' ? signInProvider : 'absent'
+
+export const roleId = (which: Which, { role }: Things) =>
+  which === 'owned' ? role : 'rol_00000000000000000000000000'
 
 export const endpointId = (which: Which, { endpoint }: Things) =>
   which === 'owned' ? endpoint : 'whe_00000000000000000000000000'

@@ -1,4 +1,4 @@
-import { deliveryId, endpointId, type Place, providerId, replayId, saleId } from './foreign-ids.ts'
+import { deliveryId, endpointId, type Place, providerId, replayId, roleId, saleId } from './foreign-ids.ts'
 
 /** Requests about everything else. */
 export const otherPlaces: readonly Place[] = [
@@ -209,6 +209,30 @@ export const otherPlaces: readonly Place[] = [
     'deleting a sign-in provider',
     404,
     (which, owned) => ({ method: 'DELETE', url: `/v1/sign-in-providers/${providerId(which, owned)}` }),
+  ],
+  [
+    'reading a custom role',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/roles/${roleId(which, owned)}` }),
+  ],
+  [
+    'changing a custom role',
+    404,
+    (which, owned) => ({ method: 'PATCH', url: `/v1/roles/${roleId(which, owned)}`, body: { name: 'Mine' } }),
+  ],
+  [
+    'deleting a custom role',
+    404,
+    (which, owned) => ({ method: 'DELETE', url: `/v1/roles/${roleId(which, owned)}` }),
+  ],
+  [
+    'giving a custom role to a group of the directory',
+    404,
+    (which, owned) => ({
+      method: 'PUT',
+      url: '/v1/scim',
+      body: { roles: [], defaultRole: roleId(which, owned) },
+    }),
   ],
   [
     'reading a webhook endpoint',

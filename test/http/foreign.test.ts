@@ -1,13 +1,16 @@
 /**
  * Guarantee: requests for another tenant's data get the same response as for unknown ids: status, body and headers,
- * byte for byte, on every route and for every kind of id.
+ * byte for byte, on every route of the management interface and of the dashboard, and for every kind of id. So do those of a reseller for what
+ * their vendor has.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { requestReplay } from '../../src/commands/replays.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
-import { makeReseller } from '../dashboard/members.ts'
+import { type Client, clientOf, type Seen } from '../dashboard/client.ts'
+import { isOfResellers, makeMember, makeReseller, makeRole, makeSeller } from '../dashboard/members.ts'
+import { nameOf, type Route } from '../dashboard/routes.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { addTestEndpoint, pointWebhook } from '../harness/dispatch.ts'
 import { pendingId } from '../harness/gate.ts'
@@ -16,7 +19,8 @@ import { startNotary, type TestNotary } from '../harness/notary.ts'
 import { addTestProvider } from '../harness/sign-in-providers.ts'
 import { waitMs } from '../harness/time-limits.ts'
 import { parkedSale } from '../sales/shop.ts'
-import type { Things } from './foreign-ids.ts'
+import type { Things, Which } from './foreign-ids.ts'
+import { addressesOf, pagesWithIds } from './foreign-pages.ts'
 import { places } from './foreign-places.ts'
 import { makeCustomer, makeProduct, mint } from './samples.ts'
 import { templateOf } from './template.ts'
@@ -35,8 +39,12 @@ beforeAll(async () => {
   await makeProduct(ask, asking.token, 'shared-name')
   await makeProduct(ask, owner.token, 'shared-name', { keyTypes: [{ name: 'Owned type' }] })
   const floatingSeats = { seatSeconds: 600, overdraft: null, scope: 'device' }
+  const meters = [{ meter: 'calls', unit: 'calls', included: '10', period: 'month', overage: 'block' }]
   await makeProduct(ask, owner.token, 'owned', {
-    keyTypes: [{ name: 'Owned type' }, { name: 'Floating', seatPolicy: 'floating', floatingSeats }],
+    keyTypes: [
+      { name: 'Owned type', meters },
+      { name: 'Floating', seatPolicy: 'floating', floatingSeats },
+    ],
   })
   const wording = { kind: 'expired', productId: 'owned', subject: 'Gone', text: 'Gone' }
   await ask('PUT', '/v1/mail-templates', { token: owner.token, body: wording })
@@ -50,11 +58,13 @@ beforeAll(async () => {
     testPurchase: await playPurchase(),
     endpoint: await otherEndpoint(),
     signInProvider: await ownProvider(),
+    role: (await makeRole(api.ledger, owner.tenantId, ['licenses:read'])).roleId,
     replay: await runningReplay(),
     delivery: await pendingDelivery(license.id),
     sale: await parkedSale(api.ledger, owner.tenantId),
     confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
     token: owner.tokenId,
+    member: (await makeMember(api.ledger, owner.tenantId, 'support')).memberId,
     ownCustomer: await makeCustomer(ask, asking.token),
     unknownKey: newLicenseKey('ACME', api.ledger.ports.randomBytes).licenseKey,
   }
@@ -153,6 +163,7 @@ const everythingOwned = async () => {
     '/v1/webhook/replays',
     '/v1/webhook-endpoints',
     '/v1/sign-in-providers',
+    '/v1/roles',
     '/v1/sales',
   ]
   for (const url of urls) {
@@ -172,6 +183,62 @@ test.each(places)('%s returns %i, the same response as for an unknown id', async
   expect(foreign).toStrictEqual(await send('absent'))
   expect(await everythingOwned()).toStrictEqual(before)
 })
+
+const person = async (given: Awaited<ReturnType<typeof makeMember>>, address: string): Promise<Client> => {
+  const client = clientOf(api.app, address)
+  expect((await client.signIn(given)).status).toBe(303)
+  return client
+}
+
+/** A page without what the request had in it: its id, and the token of its forms. */
+const pageOf = ({ status, text, location }: Seen, url: string) => {
+  const id = /(?:[a-z]+_\w{26}|owned|absent)/.exec(url.replace('owned-type', ''))?.[0] ?? url
+  const plain = text.replaceAll(id, 'ID').replaceAll(/name="_csrf" value="[^"]*"/g, '')
+  return { status, text: plain, location: location?.replaceAll(encodeURIComponent(id), 'ID') }
+}
+
+async function visit(client: Client, route: Route, which: Which): Promise<ReturnType<typeof pageOf>[]> {
+  const seen = []
+  for (const url of addressesOf(route, which, owned))
+    seen.push(pageOf(await (route.method === 'GET' ? client.get(url) : client.post(url)), url))
+  return seen
+}
+
+test('every page and form of the dashboard answers a stranger and a reseller as for an unknown id', async () => {
+  const stranger = await person(await makeMember(api.ledger, asking.tenantId, 'owner'), '192.0.2.1')
+  const seller = await person(await makeSeller(api.ledger, owner.tenantId), '192.0.2.2')
+  const before = await everythingOwned()
+  for (const client of [stranger, seller]) {
+    await client.get('/dashboard/account')
+    for (const route of pagesWithIds(api.app)) {
+      const foreign = await visit(client, route, 'owned')
+      expect([nameOf(route), foreign]).toStrictEqual([nameOf(route), await visit(client, route, 'absent')])
+      const status = isOfResellers(route.path) === (client === seller) ? 404 : 403
+      if (route.method === 'GET')
+        for (const page of foreign)
+          expect([nameOf(route), page.status]).toStrictEqual([nameOf(route), status])
+    }
+  }
+  expect(await everythingOwned()).toStrictEqual(before)
+}, 120_000)
+
+test('the same pages open for the owner', async () => {
+  const client = await person(await makeMember(api.ledger, owner.tenantId, 'owner'), '192.0.2.3')
+  const closed: string[] = []
+  for (const route of pagesWithIds(api.app).filter(({ method }) => method === 'GET')) {
+    const seen = await visit(client, route, 'owned')
+    if (seen.every(({ status }) => status >= 400)) closed.push(nameOf(route))
+  }
+  expect(closed).toStrictEqual([
+    // What this license and this customer do not have.
+    'GET /dashboard/licenses/:id/people',
+    'GET /dashboard/licenses/:id/receipts/:sequence',
+    'GET /dashboard/customers/:id/meters/:meter',
+    // The people of resellers alone open these.
+    'GET /dashboard/reseller/licenses/:id',
+    'GET /dashboard/reseller/customers/:id',
+  ])
+}, 120_000)
 
 test('the same requests succeed for the owner', async () => {
   const { token } = owner
@@ -227,6 +294,10 @@ test('every route with a token and an id is tested here', async () => {
     'GET /v1/mail-templates',
     'GET /v1/mail-style',
     'PUT /v1/mail-style',
+    'GET /v1/mail-sender',
+    'PUT /v1/mail-sender',
+    'DELETE /v1/mail-sender',
+    'GET /v1/mails',
     'GET /v1/portal',
     'PUT /v1/portal',
     'PUT /v1/portal/logo',
@@ -247,8 +318,9 @@ test('every route with a token and an id is tested here', async () => {
     'PUT /v1/webhook',
     'GET /v1/sign-in-providers',
     'POST /v1/sign-in-providers',
+    'GET /v1/roles',
+    'POST /v1/roles',
     'GET /v1/scim',
-    'PUT /v1/scim',
     'GET /v1/webhook-endpoints',
     'GET /v1/webhook/replays',
     'POST /v1/webhook-endpoints',

@@ -236,6 +236,7 @@ test('routes without a token have empty security, and all others document 401', 
     'POST /webhooks/gumroad/{tenantId}',
     'POST /webhooks/gumroad/{tenantId}/resources',
     'POST /webhooks/lemonsqueezy/{tenantId}',
+    'POST /webhooks/mail/{tenantId}',
     'POST /webhooks/paddle/{tenantId}',
     'POST /webhooks/polar/{tenantId}',
   ])
@@ -253,7 +254,7 @@ test('the document equals the committed snapshot; for an intended change, run vi
 })
 
 test('the server client of the SDK has every operation that a token may call; vitest with -u writes them', async () => {
-  const file = join(import.meta.dirname, '../../src/sdk/server/operations.ts')
+  const file = join(import.meta.dirname, '../../src/sdk/javascript/server/operations.ts')
   await expect(await formatted(file, operationsText(text))).toMatchFileSnapshot(file)
   for (const { route, operation } of operations) {
     const body = operation.requestBody?.content['application/json'] as Described | undefined

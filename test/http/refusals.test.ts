@@ -234,6 +234,8 @@ describe('a path', () => {
     ['/v1/sdk-key/rotate', 'POST'],
     ['/v1/sign-in-providers', 'GET, HEAD, POST'],
     ['/v1/sign-in-providers/entra', 'DELETE, GET, HEAD, PATCH'],
+    ['/v1/roles', 'GET, HEAD, POST'],
+    ['/v1/roles/rol_absent', 'DELETE, GET, HEAD, PATCH'],
     ['/v1/scim', 'GET, HEAD, PUT'],
     ['/v1/webhook', 'GET, HEAD, PUT'],
     ['/v1/webhook-endpoints', 'GET, HEAD, POST'],

@@ -16,6 +16,7 @@ export function templateOf(url: string): string {
     .replace(/(\/deliveries\/)whd_[^/]+/, '$1{id}')
     .replace(/(\/webhook-endpoints\/)[^/]+/, '$1{id}')
     .replace(/(\/sign-in-providers\/)[^/]+/, '$1{id}')
+    .replace(/(\/roles\/)[^/]+/, '$1{id}')
     .replace(/(\/replays\/)whr_[^/]+/, '$1{id}')
     .replace(/(\/test-purchase\/)tp_[^/]+/, '$1{id}')
     .replace(/(\/sales\/)sal_[^/]+/, '$1{id}')

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { licenseKeyHash } from '../../src/sdk/license-key.ts'
+import { licenseKeyHash } from '../../src/sdk/javascript/license-key.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { askApproveRepeat } from '../harness/gate.ts'
 import { eventsIn } from '../harness/ledger.ts'

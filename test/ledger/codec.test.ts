@@ -261,6 +261,7 @@ describe('a stream’s category', () => {
     expect(ownPrefixes).toStrictEqual([
       'tenant-',
       'member-',
+      'role-',
       'signin-',
       'scim-',
       'product-',

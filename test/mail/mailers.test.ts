@@ -55,6 +55,7 @@ describe('a mail server', () => {
       expect(raw).toContain('Message-ID: <whd_01k9m3v5q7e8ra9c1d3f5g7h9j@acme.example>')
       expect(raw).toContain('Reply-To: help@acme.example')
       expect(raw).toContain('Auto-Submitted: auto-generated')
+      expect(raw).toContain('X-SMTPAPI: {"unique_args":{"delivery":"whd_01k9m3v5q7e8ra9c1d3f5g7h9j"}}\r\n')
       expect(raw).toMatch(/^From: "Acme, Tools" <licenses@acme.example>/m)
       expect(raw).toMatch(
         /text\/plain[\s\S]*ACME-AAAAA-BBBBB[\s\S]*text\/html[\s\S]*<p>ACME-AAAAA-BBBBB<\/p>/,

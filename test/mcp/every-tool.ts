@@ -105,6 +105,14 @@ export const everyArgument: Record<string, object> = {
   list_deliveries: { status: 'abandoned', licenseId: 'lic_1', limit: 5, cursor: 'c' },
   get_delivery: { deliveryId: 'dlv_1' },
   redeliver_webhook: { deliveryId: 'dlv_1', idempotencyKey: 'once', dryRun: true },
+  list_mails: {
+    status: 'delivered',
+    bounce: 'permanent',
+    licenseId: 'lic_1',
+    customerId: 'cus_1',
+    limit: 5,
+    cursor: 'c',
+  },
   list_mail_templates: {},
   preview_mail: {
     kind: 'expiring',
@@ -118,6 +126,7 @@ export const everyArgument: Record<string, object> = {
   },
   remove_mail_template: { templateId: 'expiring.*.*', dryRun: true },
   who_am_i: {},
+  list_roles: {},
   list_products: { limit: 5, cursor: 'c' },
   list_key_types: { productId: 'editor' },
   list_releases: { productId: 'editor' },

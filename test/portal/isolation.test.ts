@@ -3,10 +3,12 @@
  * another person, or to another tenant, is answered byte for byte as what does not exist.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
 import { newId } from '../../src/credentials/id.ts'
 import type { Client, Seen } from '../dashboard/client.ts'
+import { nameOf, routesOf } from '../dashboard/routes.ts'
 import { makeTenant } from '../harness/api.ts'
-import { importRows, makeProduct, mint } from '../http/samples.ts'
+import { importRows, makeCustomer, makeProduct, mint } from '../http/samples.ts'
 import { openPortalOf, openTestPortal, type TestPortal } from './customer.ts'
 
 const count = 1000
@@ -16,6 +18,22 @@ let client: Client
 let own: { license: string; device: string }
 /** Licenses of other people of this tenant and of another, each with a device. */
 let foreign: { license: string; device: string }[]
+/** The organization of the person who signs in, and those of other people of this tenant and of another. */
+let ownOrganization: Organization
+let foreignOrganizations: Organization[]
+
+type Organization = { customer: string; person: string }
+
+async function makeOrganization(token: string, email: string): Promise<Organization> {
+  const { ask } = portal.api
+  const customer = await makeCustomer(ask, token, { email })
+  await ask('POST', `/v1/customers/${customer}/organization`, { token })
+  const body = { people: [{ email: `colleague-of-${email}` }], invite: false }
+  const added = await ask('POST', `/v1/customers/${customer}/people`, { token, body })
+  return { customer, person: People.parse(added.body).people[0].id }
+}
+const People = z.object({ people: z.tuple([z.object({ id: z.string() })]) })
+
 beforeAll(async () => {
   portal = await openTestPortal()
   const other = await makeTenant(portal.api.ledger)
@@ -44,6 +62,12 @@ beforeAll(async () => {
       device_id: 'mine',
     },
   })
+  ownOrganization = await makeOrganization(portal.tenant.token, 'ada@example.com')
+  foreignOrganizations = [
+    await makeOrganization(portal.tenant.token, 'other-1@example.com'),
+    // In the other tenant the same person has it.
+    await makeOrganization(other.token, 'ada@example.com'),
+  ]
   client = await portal.signedIn('ada@example.com')
   const { text } = await client.get(`${portal.home}/licenses/${mine.id}`)
   own = { license: mine.id, device: /devices\/(ins_\w+)\//.exec(text)?.[1] ?? '' }
@@ -89,6 +113,60 @@ test.each(Object.entries(places))(
   },
   300_000,
 )
+
+type Ids = Organization & { license: string; device: string }
+
+/** The answers of all routes with an id, by route. */
+async function answersOf(ids: Ids, only: (path: string) => boolean = () => true) {
+  const answers: Record<string, ReturnType<typeof shapeOf>> = {}
+  for (const route of routesOf(portal.api.app)) {
+    const { method, path } = route
+    const hasId = path.startsWith('/portal/:tenantId') && path.includes(':id')
+    if (!hasId || !only(path) || (method !== 'GET' && method !== 'POST')) continue
+    const url = path
+      .replace(':tenantId', portal.tenant.tenantId)
+      .replace('/organizations/:id', `/organizations/${ids.customer}`)
+      .replace(':id', ids.license)
+      .replace(':device', ids.device)
+      .replace(':person', ids.person)
+    expect(url).not.toContain('/:')
+    const seen = method === 'GET' ? await client.get(url) : await client.post(url)
+    answers[nameOf(route)] = shapeOf(seen, Object.values(ids))
+  }
+  return answers
+}
+
+const newIds = (): Ids => ({
+  license: newId('lic'),
+  device: newId('ins'),
+  customer: newId('cus'),
+  person: newId('per'),
+})
+
+test('every page and form answers for what others have as for what is absent', async () => {
+  const absent = await answersOf(newIds())
+  expect(Object.keys(absent).length).toBeGreaterThan(25)
+  for (const [route, { status }] of Object.entries(absent))
+    expect([route, status]).toStrictEqual([route, 404])
+  for (const [index, organization] of foreignOrganizations.entries()) {
+    const thing = foreign[index]
+    if (!thing) throw new Error('there are licenses of others')
+    expect(await answersOf({ ...organization, ...thing })).toStrictEqual(absent)
+  }
+}, 60_000)
+
+test('the people of other organizations are absent from the own one', async () => {
+  const page = '/organizations/:id/people/:person'
+  const ofPeople = (path: string) => path.includes(page)
+  const own = { ...newIds(), customer: ownOrganization.customer }
+  const absent = await answersOf(own, ofPeople)
+  for (const { person } of foreignOrganizations)
+    expect(await answersOf({ ...own, person }, ofPeople)).toStrictEqual(absent)
+  const [known] = Object.entries(
+    await answersOf({ ...own, person: ownOrganization.person }, (path) => path.endsWith(page)),
+  )
+  expect(known?.[1].status).toBe(200)
+})
 
 test('1,000 devices of others are answered as absent ones beneath an own license', async () => {
   const place = (device: string) =>

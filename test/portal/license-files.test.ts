@@ -3,8 +3,8 @@
  * without a script; nobody gets one for another person's license.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
-import type { Keyset } from '../../src/sdk/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/javascript/app/index.ts'
+import type { Keyset } from '../../src/sdk/javascript/index.ts'
 import { wordsOf } from '../dashboard/forms.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { openTestPortal, type TestPortal } from './customer.ts'

@@ -5,11 +5,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sweep } from '../../src/access/sessions.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
-import { removeMember } from '../../src/commands/members/members.ts'
+import { changeRole, removeMember } from '../../src/commands/members/members.ts'
 import { suspendTenant } from '../../src/commands/tenants.ts'
 import type { Client } from '../dashboard/client.ts'
 import { wordsOf } from '../dashboard/forms.ts'
-import { makeMember } from '../dashboard/members.ts'
+import { makeMember, makeRole } from '../dashboard/members.ts'
 import { makeTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
 import { openPortalOf } from './customer.ts'
@@ -70,6 +70,11 @@ describe('it ends', () => {
     },
     'when the member is removed': ({ member: { memberId, tenantId } }) =>
       removeMember(portal.api.ledger.ports, tenantId, memberId, origin),
+    "when the member's role no longer allows it": async ({ member: { memberId, tenantId } }) => {
+      const { ports } = portal.api.ledger
+      const { roleId } = await makeRole(portal.api.ledger, tenantId, ['customers:read'])
+      await changeRole(ports, tenantId, memberId, roleId, origin)
+    },
     'when the member has to sign in at a provider': () =>
       portal.api.ledger.db.query(
         `update tenants set state = state || '{"providersOnly": true}' where tenant_id = $1`,

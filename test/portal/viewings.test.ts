@@ -110,6 +110,8 @@ describe('in a viewing', () => {
       '/organizations/:id/people.csv': 200,
       '/organizations/:id/people/:person': 200,
       '/organizations/:id/people/:person/remove': 200,
+      '/organizations/:id/usage': 200,
+      '/organizations/:id/usage.csv': 200,
       '/sign-in': 303,
       '/viewing': 410,
     })

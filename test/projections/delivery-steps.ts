@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { listEndpoints } from '../../projections/webhooks.ts'
 import { askRedelivery, recordAttempt, recordInterruption } from '../../src/commands/deliveries.ts'
+import { recordBounce } from '../../src/commands/mail-senders.ts'
 import { advanceReplay, requestReplay } from '../../src/commands/replays.ts'
 import { changeEndpoint } from '../../src/commands/webhook-endpoints.ts'
 import type { AttemptResult } from '../../src/domain/deliveries/delivery.ts'
@@ -22,6 +23,7 @@ export type DeliveryStep =
         | 'add endpoint'
         | 'pause endpoint'
         | 'replay'
+        | 'bounce'
     }
   | { do: 'attempt delivery'; outcome: AttemptResult['outcome'] | 'unknown' }
 
@@ -36,6 +38,7 @@ export const anyDeliveryStep: fc.Arbitrary<DeliveryStep> = fc.oneof(
       'add endpoint' as const,
       'pause endpoint' as const,
       'replay' as const,
+      'bounce' as const,
     ),
   }),
   fc.record({
@@ -101,6 +104,18 @@ export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
         const change = { paused: pausedAt === null, description: 'Fulfillment' }
         return changeEndpoint(ports, tenantId, endpointId, change, ports.newId('req'), origin)
       }
+      case 'bounce': {
+        const [mail] = (
+          await listDeliveries(ports.db, tenantId, { channel: 'mail' }, { after: undefined, limit: 1 })
+        ).items
+        const bounce = {
+          kind: 'permanent',
+          sender: 'postmark',
+          notificationId: ports.newId('req'),
+          status: null,
+        } as const
+        return mail && recordBounce(ports, tenantId, mail.deliveryId, bounce, origin)
+      }
       case 'replay':
         return replay(ledger, tenantId)
       case 'hurry': {
@@ -142,6 +157,7 @@ export const everyDeliveryStep: readonly DeliveryStep[] = [
   { do: 'attempt delivery', outcome: 'unknown' },
   { do: 'attempt delivery', outcome: 'failed' },
   { do: 'attempt delivery', outcome: 'delivered' },
+  { do: 'bounce' },
   { do: 'redeliver' },
   { do: 'hurry' },
   { do: 'replay' },

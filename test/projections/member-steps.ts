@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { findMembers } from '../../projections/members.ts'
 import type { LoginRequest } from '../../src/access/login-requests.ts'
 import { recordAudit } from '../../src/commands/audit.ts'
+import { addCustomRole, changeCustomRole, removeCustomRole } from '../../src/commands/custom-roles.ts'
 import { beginViewing } from '../../src/commands/customers/portal-viewing.ts'
 import { approveLogin, denyLogin } from '../../src/commands/logins.ts'
 import { sendTestMail } from '../../src/commands/mails.ts'
@@ -11,6 +12,7 @@ import { recordFailedSignIn, recordSignIn } from '../../src/commands/members/sig
 import { changeProvider, removeProvider } from '../../src/commands/sign-in-providers.ts'
 import { chooseSellingElsewhere, dismissOnboarding } from '../../src/commands/tenants.ts'
 import { newId } from '../../src/credentials/id.ts'
+import { RoleId } from '../../src/domain/members/roles.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 import { addTestProvider } from '../harness/sign-in-providers.ts'
 import { directoryStepRunner } from './directory-steps.ts'
@@ -34,6 +36,9 @@ export type MemberStep = {
     | 'add provider'
     | 'rename provider'
     | 'remove provider'
+    | 'add role'
+    | 'change own role'
+    | 'remove role'
     | 'set directory'
     | 'add user'
     | 'rename user'
@@ -63,6 +68,9 @@ export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
     'add provider',
     'rename provider',
     'remove provider',
+    'add role',
+    'change own role',
+    'remove role',
     'set directory',
     'add user',
     'rename user',
@@ -87,6 +95,8 @@ const program = (at: string): LoginRequest => ({
 export function memberStepRunner({ ports, clock }: TestLedger, tenantId: string) {
   let memberId = newId('mem')
   const [providerId, operation] = ['acme-login', () => newId('cnf')]
+  let roleId = RoleId.parse(newId('rol'))
+  const execution = () => ({ id: operation(), origin })
   const runOfDirectory = directoryStepRunner(ports, tenantId)
   return async (step: MemberStep): Promise<unknown> => {
     const decider = { memberId, tenantId, role: 'owner' } as const
@@ -141,6 +151,15 @@ export function memberStepRunner({ ports, clock }: TestLedger, tenantId: string)
         return changeProvider(ports, tenantId, providerId, { name: 'Acme' }, operation(), origin)
       case 'remove provider':
         return removeProvider(ports, tenantId, providerId, operation(), origin)
+      case 'add role': {
+        const given = { name: 'Support lead', scopes: ['licenses:read'] } as const
+        roleId = (await addCustomRole(ports, tenantId, given, execution())).roleId
+        return changeRole(ports, tenantId, memberId, roleId, origin)
+      }
+      case 'change own role':
+        return changeCustomRole(ports, tenantId, roleId, { scopes: ['usage:read'] }, execution())
+      case 'remove role':
+        return removeCustomRole(ports, tenantId, roleId, execution())
       case 'deny device':
         return denyLogin(ports, program(clock.now().toISOString()), decider, origin)
       default:
@@ -162,7 +181,10 @@ export const everyMemberStep: readonly MemberStep[] = [
   { do: 'view portal' },
   { do: 'view page' },
   { do: 'test mail' },
+  { do: 'add role' },
+  { do: 'change own role' },
   { do: 'remove member' },
+  { do: 'remove role' },
   { do: 'dismiss onboarding' },
   { do: 'sell elsewhere' },
   { do: 'add provider' },

@@ -279,6 +279,9 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'view page':
       case 'view portal':
       case 'test mail':
+      case 'add role':
+      case 'change own role':
+      case 'remove role':
         return runMemberStep(step)
       case 'report':
       case 'exceed installs':
@@ -322,6 +325,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'add endpoint':
       case 'pause endpoint':
       case 'replay':
+      case 'bounce':
         return runDeliveryStep(step)
       default:
         return runCustomerStep(step, id)

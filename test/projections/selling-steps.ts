@@ -7,6 +7,7 @@ import {
   mapProduct,
   rotateSecret,
 } from '../../src/commands/integrations/integrations.ts'
+import { connectMailSender, disconnectMailSender } from '../../src/commands/mail-senders.ts'
 import { changeMail } from '../../src/commands/mails.ts'
 import { changePortal, changePortalLogo } from '../../src/commands/portal.ts'
 import { changeProductWith, listReleases } from '../../src/commands/products.ts'
@@ -157,8 +158,13 @@ export async function runSellingStep(
     }
     case 'word mail': {
       const place = { kind: 'expiring', productId, language: null } as const
-      if (step.subject === null) return removeMailTemplate(ports, tenantId, place, origin)
+      if (step.subject === null) {
+        await disconnectMailSender(ports, tenantId, origin)
+        return removeMailTemplate(ports, tenantId, place, origin)
+      }
       const style = { replyTo: null, footer: step.subject, logo: true }
+      const sender = { sender: 'mailgun', key: '0123456789abcdef' } as const
+      await connectMailSender(ports, tenantId, sender, operation, origin)
       await changeMailStyle(ports, tenantId, style, origin)
       const texts = { subject: step.subject, text: '{{expires_on}}', html: null }
       return setMailTemplate(ports, tenantId, { ...place, ...texts }, origin)

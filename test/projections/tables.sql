@@ -40,6 +40,14 @@ create table members (
 create index members_of_tenant on members (tenant_id, created_at);
 create index members_by_subject on members (tenant_id, subject_id);
 
+create table custom_roles (
+  stream text not null,
+  revision int not null,
+  state jsonb not null,
+  tenant_id text not null unique,
+  primary key (stream)
+);
+
 create table sign_in_providers (
   stream text not null,
   revision int not null,
@@ -515,6 +523,7 @@ create table deliveries (
   place text not null,
   endpoint_id text not null,
   tries int not null,
+  bounce text,
   key_until timestamptz,
   replay_id text,
   waits boolean not null,
@@ -527,6 +536,7 @@ create index deliveries_due on deliveries (channel, tenant_id, endpoint_id, wait
 create index deliveries_in_turn on deliveries (license_id, endpoint_id, license_revision) where place <> 'none';
 create index deliveries_by_endpoint on deliveries (tenant_id, endpoint_id, created_at desc, delivery_id desc) where channel = 'webhook';
 create index deliveries_replayed on deliveries (replay_id) where replay_id is not null;
+create index deliveries_bounced on deliveries (tenant_id, created_at desc, delivery_id desc) where bounce is not null;
 create index deliveries_abandoned on deliveries (tenant_id, created_at) where status = 'abandoned';
 
 create table owed_deliveries (

@@ -1,4 +1,4 @@
-import type { Fetch } from '../../src/sdk/app/index.ts'
+import type { Fetch } from '../../src/sdk/javascript/app/index.ts'
 import type { Ask } from '../harness/api.ts'
 
 /** Asks the application without a socket. */

@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Facts, factsFrom, newFacts, stateOf } from '../../src/sdk/app/index.ts'
-import { newOfflineFacts } from '../../src/sdk/app/offline/facts.ts'
-import type { LeaseOfToken } from '../../src/sdk/app/proof.ts'
-import type { LeasedDevice } from '../../src/sdk/lease2.ts'
+import { type Facts, factsFrom, newFacts, stateOf } from '../../src/sdk/javascript/app/index.ts'
+import { newOfflineFacts } from '../../src/sdk/javascript/app/offline/facts.ts'
+import type { LeaseOfToken } from '../../src/sdk/javascript/app/proof.ts'
+import type { LeasedDevice } from '../../src/sdk/javascript/lease2.ts'
 
 const now = 1_800_000_000
 const mill: LeasedDevice = {

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type ClientOptions, createClient, memoryStorage } from '../../src/sdk/app/index.ts'
-import { builtAtFrom, notCoveredIn } from '../../src/sdk/app/updates.ts'
+import { type ClientOptions, createClient, memoryStorage } from '../../src/sdk/javascript/app/index.ts'
+import { builtAtFrom, notCoveredIn } from '../../src/sdk/javascript/app/updates.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'

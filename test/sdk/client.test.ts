@@ -4,9 +4,9 @@
  */
 import { beforeEach, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { createClient, memoryStorage, type State, webStorage } from '../../src/sdk/app/index.ts'
-import { sdkVersion } from '../../src/sdk/app/version.ts'
-import { retryAfterMs } from '../../src/sdk/retry-after.ts'
+import { createClient, memoryStorage, type State, webStorage } from '../../src/sdk/javascript/app/index.ts'
+import { sdkVersion } from '../../src/sdk/javascript/app/version.ts'
+import { retryAfterMs } from '../../src/sdk/javascript/retry-after.ts'
 import { createDevice, type Device } from './device.ts'
 
 const beginning = Date.parse('2026-11-21T09:30:00.000Z')

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Clock, Fetch } from '../../src/sdk/app/index.ts'
+import type { Clock, Fetch } from '../../src/sdk/javascript/app/index.ts'
 
 type Timer = { at: number; run: () => void }
 

@@ -2,7 +2,7 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { fileStorage } from '../../src/sdk/node/index.ts'
+import { fileStorage } from '../../src/sdk/javascript/node/index.ts'
 import { temporaryDirectory } from '../harness/ledger.ts'
 
 const directory = temporaryDirectory()

@@ -1,6 +1,6 @@
 /** Guarantee: an app finds the relays that its environment or its network names, in their order, and none when nothing does. */
 import { expect, test } from 'vitest'
-import { findRelays, type Network } from '../../src/sdk/node/index.ts'
+import { findRelays, type Network } from '../../src/sdk/javascript/node/index.ts'
 
 const record = (name: string, port: number, priority: number, weight = 0) => ({
   name,

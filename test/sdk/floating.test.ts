@@ -3,8 +3,8 @@
  * has one, else from its vendor's server. It believes only what the tenant's keys stand behind, and uses no seat after its end.
  */
 import { beforeEach, expect, test } from 'vitest'
-import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
-import { licenseKeyHash } from '../../src/sdk/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/javascript/app/index.ts'
+import { licenseKeyHash } from '../../src/sdk/javascript/index.ts'
 import { createDevice, type Device } from './device.ts'
 import { certified, createSigners, leased, place } from './signed-by-relay.ts'
 

@@ -1,6 +1,6 @@
 /** Guarantee: in the grace of its license an app goes on, online and offline, and its state says until when. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createClient, memoryStorage } from '../../src/sdk/app/index.ts'
+import { createClient, memoryStorage } from '../../src/sdk/javascript/app/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'

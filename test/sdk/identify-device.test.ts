@@ -4,8 +4,8 @@
  * contains no serial number, and holds nothing that many machines share. Reading it never fails.
  */
 import { expect, test } from 'vitest'
-import { identifyDevice, isShared, sharedValues } from '../../src/sdk/node/index.ts'
-import { thisSystem } from '../../src/sdk/node/system.ts'
+import { identifyDevice, isShared, sharedValues } from '../../src/sdk/javascript/node/index.ts'
+import { thisSystem } from '../../src/sdk/javascript/node/system.ts'
 import { debianFirmware, debianLaptop, type Machine, macBook, systemOf, windowsDesktop } from './machines.ts'
 
 const place = { tenantId: 'acme', productId: 'editor' }

@@ -9,7 +9,7 @@ import {
   createClient,
   type DeviceIdentity,
   memoryStorage,
-} from '../../src/sdk/app/index.ts'
+} from '../../src/sdk/javascript/app/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'

@@ -18,7 +18,7 @@ import {
   memoryStorage,
   type State,
   type Storage,
-} from '../../src/sdk/app/index.ts'
+} from '../../src/sdk/javascript/app/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { commandLicense, origin } from '../harness/ledger.ts'
 import { wholeVariable } from '../harness/variables.ts'

@@ -1,5 +1,5 @@
 // cspell:ignore wwid Cruzer modalias ioreg
-import type { System } from '../../src/sdk/node/index.ts'
+import type { System } from '../../src/sdk/javascript/node/index.ts'
 
 /** A machine as it is read: its files by their paths, what its programs print by their names, and its interfaces. */
 export type Machine = {

@@ -3,9 +3,9 @@
  * `node meter-victim.ts DIRECTORY NAME`
  */
 import { join } from 'node:path'
-import { createClient } from '../../src/sdk/app/index.ts'
-import { createMeters } from '../../src/sdk/app/meters/index.ts'
-import { fileJournal, fileStorage } from '../../src/sdk/node/index.ts'
+import { createClient } from '../../src/sdk/javascript/app/index.ts'
+import { createMeters } from '../../src/sdk/javascript/app/meters/index.ts'
+import { fileJournal, fileStorage } from '../../src/sdk/javascript/node/index.ts'
 import { impatientClock, noNetwork } from './asking.ts'
 
 const [directory = '', name = ''] = process.argv.slice(2)

@@ -11,14 +11,14 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createClient, type Fetch, memoryStorage, type Storage } from '../../src/sdk/app/index.ts'
+import { createClient, type Fetch, memoryStorage, type Storage } from '../../src/sdk/javascript/app/index.ts'
 import {
   createMeters,
   type JournalStorage,
   memoryJournal,
   type RefusedUse,
-} from '../../src/sdk/app/meters/index.ts'
-import { fileJournal, fileStorage } from '../../src/sdk/node/index.ts'
+} from '../../src/sdk/javascript/app/meters/index.ts'
+import { fileJournal, fileStorage } from '../../src/sdk/javascript/node/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { beginning } from '../harness/ledger.ts'
 import { sdkKeyOf } from '../http/apps.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { State } from '../../src/sdk/app/index.ts'
+import type { State } from '../../src/sdk/javascript/app/index.ts'
 
 /** What a computer is, and which build of the app runs on it. */
 export type Computer = {

@@ -20,7 +20,7 @@ import {
 } from '../../src/domain/licenses/license.ts'
 import { type SeatFile, withdrawnFiles } from '../../src/domain/licenses/seat-files.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
-import { type Client, createClient } from '../../src/sdk/app/index.ts'
+import { type Client, createClient } from '../../src/sdk/javascript/app/index.ts'
 import { readRelease, readRequest } from '../../src/signing/device-statements.ts'
 import { signLease2 } from '../../src/signing/lease2.ts'
 import { signWithdrawn } from '../../src/signing/withdrawn.ts'

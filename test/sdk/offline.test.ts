@@ -6,7 +6,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Keyset, licenseKeyHash, verifyLease, verifySettings } from '../../src/sdk/index.ts'
+import { type Keyset, licenseKeyHash, verifyLease, verifySettings } from '../../src/sdk/javascript/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { type App, appOf, sdkKeyOf } from '../http/apps.ts'

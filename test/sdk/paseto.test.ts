@@ -1,7 +1,7 @@
 /** Guarantee: what is signed and verified as `v4.public` is what PASETO's own test vectors say. */
 import { createPrivateKey, sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { isSigned, parseToken } from '../../src/sdk/paseto.ts'
+import { isSigned, parseToken } from '../../src/sdk/javascript/paseto.ts'
 import { bytesToSign, tokenOf } from '../../src/signing/paseto.ts'
 
 /** 4-S-1 to 4-S-3 of https://github.com/paseto-standard/test-vectors, v4.json. */

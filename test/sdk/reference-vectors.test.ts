@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { isKeyOf } from '../../src/sdk/app/calls.ts'
-import { newFacts } from '../../src/sdk/app/index.ts'
-import { newOfflineFacts } from '../../src/sdk/app/offline/facts.ts'
-import { takeCarried } from '../../src/sdk/app/offline/take.ts'
+import { isKeyOf } from '../../src/sdk/javascript/app/calls.ts'
+import { newFacts } from '../../src/sdk/javascript/app/index.ts'
+import { newOfflineFacts } from '../../src/sdk/javascript/app/offline/facts.ts'
+import { takeCarried } from '../../src/sdk/javascript/app/offline/take.ts'
 import {
   licenseKeyHash,
   normaliseLicenseKey,
@@ -19,8 +19,8 @@ import {
   verifyLease2,
   verifyRefusal,
   verifySettings,
-} from '../../src/sdk/index.ts'
-import { verifyWebhook } from '../../src/sdk/server/index.ts'
+} from '../../src/sdk/javascript/index.ts'
+import { verifyWebhook } from '../../src/sdk/javascript/server/index.ts'
 import { vectorFiles } from './vectors/main.ts'
 
 const directory = join(import.meta.dirname, '../../docs/reference/vectors')

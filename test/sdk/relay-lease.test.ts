@@ -3,7 +3,7 @@
  * for what the tenant has certified.
  */
 import { expect, test } from 'vitest'
-import { verifyLease2 } from '../../src/sdk/index.ts'
+import { verifyLease2 } from '../../src/sdk/javascript/index.ts'
 import { timeOf } from '../../src/signing/paseto.ts'
 import { certified, createSigners, leased, place } from './signed-by-relay.ts'
 

@@ -5,7 +5,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { approve, deny } from '../../src/gate/approvals.ts'
-import { createServerClient, KeyledgerError, type ServerClient } from '../../src/sdk/server/index.ts'
+import {
+  createServerClient,
+  KeyledgerError,
+  type ServerClient,
+} from '../../src/sdk/javascript/server/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { approver } from '../harness/gate.ts'
 import { makeProduct } from '../http/samples.ts'

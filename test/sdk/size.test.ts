@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..')
 
 test('the app client is under 21 kB, runs without Node, and its documented size is right', async () => {
   const { outputFiles } = await build({
-    entryPoints: [join(root, 'src/sdk/app/index.ts')],
+    entryPoints: [join(root, 'src/sdk/javascript/app/index.ts')],
     bundle: true,
     minify: true,
     format: 'esm',

@@ -2,8 +2,8 @@
 import { sign } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { factsFrom, newFacts, type State, stateOf, textOf } from '../../src/sdk/app/index.ts'
-import { licenseKeyHash } from '../../src/sdk/index.ts'
+import { factsFrom, newFacts, type State, stateOf, textOf } from '../../src/sdk/javascript/app/index.ts'
+import { licenseKeyHash } from '../../src/sdk/javascript/index.ts'
 import { keyPairOf } from '../../src/signing/signer.ts'
 
 const day = 86_400

@@ -16,9 +16,9 @@ import {
   stateOf,
   textOf,
   value,
-} from '../../src/sdk/app/index.ts'
-import { verifyProof } from '../../src/sdk/app/proof.ts'
-import { takeProof } from '../../src/sdk/app/take.ts'
+} from '../../src/sdk/javascript/app/index.ts'
+import { verifyProof } from '../../src/sdk/javascript/app/proof.ts'
+import { takeProof } from '../../src/sdk/javascript/app/take.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { keyHashOf, newLicenseKey } from '../../src/credentials/license-key.ts'
-import { verifyBytes } from '../../src/sdk/ed25519.ts'
-import { licenseKeyHash } from '../../src/sdk/index.ts'
+import { verifyBytes } from '../../src/sdk/javascript/ed25519.ts'
+import { licenseKeyHash } from '../../src/sdk/javascript/index.ts'
 import { keyPairOf } from '../../src/signing/signer.ts'
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'))

@@ -3,7 +3,7 @@ import { sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { licenseKeyHash, verifyLease, verifySettings } from '../../src/sdk/index.ts'
+import { licenseKeyHash, verifyLease, verifySettings } from '../../src/sdk/javascript/index.ts'
 import { keyPairOf } from '../../src/signing/signer.ts'
 
 const page = readFileSync(new URL('../../docs/reference/client.md', import.meta.url), 'utf8')

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { createClient } from 'keyledger/client'
-import { fileStorage, identifyDevice } from 'keyledger/client/node'
+import { createClient } from '@keyledger/client'
+import { fileStorage, identifyDevice } from '@keyledger/client/node'
 
 /**
  * The licensing of the main process. It needs nothing of Electron but its `ipcMain`, so tests run it in Node.

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient, memoryStorage } from 'keyledger/client'
-import { findRelays } from 'keyledger/client/node'
+import { createClient, memoryStorage } from '@keyledger/client'
+import { findRelays } from '@keyledger/client/node'
 
 const { LICENSE_SERVER, TENANT, PRODUCT, SDK_KEY, KEYS, LICENSE_KEY, WAIT_SECONDS } = process.env
 

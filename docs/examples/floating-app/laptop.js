@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { homedir, hostname } from 'node:os'
 import { join } from 'node:path'
-import { createClient } from 'keyledger/client'
-import { fileStorage, findRelays, identifyDevice } from 'keyledger/client/node'
+import { createClient } from '@keyledger/client'
+import { fileStorage, findRelays, identifyDevice } from '@keyledger/client/node'
 
 const { LICENSE_SERVER, TENANT, PRODUCT, SDK_KEY, KEYS, XDG_CONFIG_HOME } = process.env
 const folder = join(XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'draft')

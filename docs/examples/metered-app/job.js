@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServerClient } from 'keyledger/server'
+import { createServerClient } from '@keyledger/client/server'
 
 const { LICENSE_SERVER, TOKEN, PRODUCT, LICENSE_KEY, MINUTES } = process.env
 const most = Number(MINUTES ?? 60)

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { join } from 'node:path'
-import { createClient } from 'keyledger/client'
-import { fileStorage, identifyDevice } from 'keyledger/client/node'
+import { createClient } from '@keyledger/client'
+import { fileStorage, identifyDevice } from '@keyledger/client/node'
 
 const { TENANT, PRODUCT, KEYS, XDG_CONFIG_HOME } = process.env
 const folder = join(XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'mill')

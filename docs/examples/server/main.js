@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { buffer, json } from 'node:stream/consumers'
-import { createServerClient, KeyledgerError, verifyWebhook, WebhookRefused } from 'keyledger/server'
+import { createServerClient, KeyledgerError, verifyWebhook, WebhookRefused } from '@keyledger/client/server'
 
 const {
   PORT = '3000',

@@ -1,4 +1,4 @@
-import { createClient, webStorage } from 'keyledger/client'
+import { createClient, webStorage } from '@keyledger/client'
 
 const settings = await (await fetch('/settings.json')).json()
 const client = createClient({ ...settings, storage: webStorage(localStorage), platform: 'web' })

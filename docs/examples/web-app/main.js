@@ -17,18 +17,13 @@ const settings = {
 }
 const types = { '.html': 'text/html', '.js': 'text/javascript' }
 
-/** The folders of the packages that the page imports. */
-const packages = {
-  keyledger: new URL('..', import.meta.resolve('keyledger/client')),
-  '@noble/ed25519': new URL('.', import.meta.resolve('@noble/ed25519')),
-  '@noble/hashes': new URL('.', import.meta.resolve('@noble/hashes/sha2.js')),
-}
+/** The folder of the package that the page imports. */
+const modules = new URL('..', import.meta.resolve('@keyledger/client'))
 
 function fileOf(path) {
   if (path === '/') return new URL('index.html', import.meta.url)
   if (path === '/app.js') return new URL('app.js', import.meta.url)
-  const [name] = Object.entries(packages).find(([name]) => path.startsWith(`/modules/${name}/`)) ?? []
-  return name && new URL(path.slice(`/modules/${name}/`.length), packages[name])
+  return path.startsWith('/modules/') ? new URL(path.slice('/modules/'.length), modules) : undefined
 }
 
 const server = createServer(async (request, response) => {

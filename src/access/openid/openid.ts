@@ -10,7 +10,7 @@ import { type KeySet, keySetOf, type LoggedOut, readLogoutToken } from './logout
 export type ProviderClient = { issuer: string; clientId: string; clientSecret: string }
 
 /** What an answer of the provider has to fit to. */
-export type Bound = { redirectUri: string; state: string; nonce: string; verifier: string }
+type Bound = { redirectUri: string; state: string; nonce: string; verifier: string }
 
 /** A person as the provider knows them, by an ID token that was verified. */
 export type Verified = {

@@ -57,7 +57,7 @@ export function scimSettingRoutes(app: ZodApp, ports: ApprovalPorts, baseUrl: st
     summary: 'Set which groups of the directory give which roles',
     description:
       'Members whom the directory manages get the role of their groups at once. The last owner stays one, whatever their groups are.',
-    response: { 200: answer('The settings', one) },
+    response: { 200: answer('The settings', one), ...errors(404) },
     reply: view,
   })
 }

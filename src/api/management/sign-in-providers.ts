@@ -113,7 +113,7 @@ function changeRoutes(app: ZodApp, ports: ApprovalPorts, view: ProviderView): vo
     description:
       'Register the redirect URI at the provider: the base URL, `/dashboard/sign-in/`, the tenant ID, `/`, the `id`, and `/callback`. ' +
       'The issuer must be an https URL with a public address. Whether it answers is seen at the first sign-in.',
-    response: { 200: answer('The provider', oneProvider), ...errors(409, 422) },
+    response: { 200: answer('The provider', oneProvider), ...errors(404, 409, 422) },
     reply: (provider, { request }) => ({ provider: view(callerIn(request).tenantId, provider) }),
   })
   gatedRoute(app, ports, changeSignInProvider, {

@@ -342,7 +342,8 @@ const tenantIn = ({ params }: FastifyRequest): string => {
   return typeof tenantId === 'string' ? tenantId : ''
 }
 
-function incomingOf({ body, headers }: FastifyRequest): Incoming {
+/** A request with a raw body as a notification. */
+export function incomingOf({ body, headers }: FastifyRequest): Incoming {
   const header = (name: string) => {
     const value = headers[name]
     return typeof value === 'string' ? value : ''

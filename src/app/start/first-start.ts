@@ -62,7 +62,9 @@ export function markWelcomed({ dataDirectory, eventstoreUrl }: Config): void {
 }
 
 /** What the first tenant is made with. */
-type SeedPorts = Ports<'db' | 'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'>
+type SeedPorts = Ports<
+  'db' | 'execute' | 'findProduct' | 'ledger' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'
+>
 
 type Seeded = { token: string; linkSecret: string }
 
@@ -109,7 +111,7 @@ async function makeProduct(
 }
 
 async function makeOwner(
-  ports: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'ledger' | 'now' | 'randomBytes' | 'subjects'>,
   origin: Origin,
 ): Promise<IssuedLink> {
   const { tenantId } = demo

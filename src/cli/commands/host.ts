@@ -57,7 +57,7 @@ async function init(options: OutputOptions & { tenant?: string; owner?: string }
 
 /** When the owner exists already, only a new link is issued. */
 async function ownerWithLink(
-  ports: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'ledger' | 'now' | 'randomBytes' | 'subjects'>,
   tenantId: string,
   email: string,
   origin: Origin,

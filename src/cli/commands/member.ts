@@ -15,7 +15,7 @@ import {
 import { parseConfig } from '../../config.ts'
 import { isId } from '../../credentials/id.ts'
 import { welcomePath } from '../../dashboard/welcome/route.ts'
-import { Role } from '../../domain/members/roles.ts'
+import { GivenRole, Role } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { EmailAddress } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
@@ -24,6 +24,8 @@ import { parsed } from '../arguments.ts'
 import { topCommand } from '../context.ts'
 
 type Options = OutputOptions & { tenant: string }
+
+const roleWords = `${Role.options.join(', ')}, or the id of a custom role`
 
 /** `keyledger member …`: the members of a tenant. */
 export function memberCommands(program: Command): void {
@@ -46,12 +48,12 @@ export function memberCommands(program: Command): void {
 
   member
     .command('role <member> <role>')
-    .description(`Change what a member may do: ${Role.options.join(', ')}`)
+    .description(`Change what a member may do: ${roleWords}`)
     .requiredOption('--tenant <id>')
     .option('--json', 'print {memberId, role}')
     .action((named: string, roleText: string, options: Options) =>
       withStores(async ({ ports }, origin) => {
-        const role = parsed(Role, roleText, 'the role')
+        const role = parsed(GivenRole, roleText, 'the role')
         const { memberId } = await requireMember(ports, options.tenant, named)
         await changeRole(ports, options.tenant, memberId, role, origin)
         print(options, { memberId, role }, () => [`${named} is now ${role}.`])
@@ -77,11 +79,11 @@ function addCommand(member: Command): void {
     .command('add <email>')
     .description('Add a member and create a one-time link to set up their sign-in')
     .requiredOption('--tenant <id>')
-    .option('--role <role>', Role.options.join(', '), 'owner')
+    .option('--role <role>', roleWords, 'owner')
     .option('--json', 'print {memberId, link, expiresAt}')
     .action((address: string, options: Options & { role: string }) =>
       withStores(async ({ ports }, origin) => {
-        const role = parsed(Role, options.role, '--role')
+        const role = parsed(GivenRole, options.role, '--role')
         const email = parsed(EmailAddress, address, 'the email address')
         const { tenant: tenantId } = options
         if (!(await findTenant(ports.db, tenantId))) throw new Refusal('tenant_not_found')

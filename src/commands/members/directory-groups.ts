@@ -13,6 +13,7 @@ import {
 } from '../../domain/scim/scim.ts'
 import type { Ports } from '../../ports.ts'
 import { withTenantLock } from '../cross-stream/tenant-lock.ts'
+import { requireRoles, rolesIn } from '../custom-roles.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { followGroups } from './directory.ts'
 
@@ -21,21 +22,19 @@ type ChangePorts = Ports<'db' | 'execute' | 'now' | 'subjects'>
 /**
  * Changes how members of the directory get their roles, and gives them to all.
  * @param operationId names this operation, so that a repetition after a crash changes nothing, and goes on with the members
+ * @throws Refusal `role_not_found`
  */
 export async function changeScimSettings(
-  ports: ChangePorts,
+  ports: ChangePorts & Ports<'ledger'>,
   tenantId: string,
   settings: ScimSettings,
   operationId: string,
   origin: Origin,
 ): Promise<Scim> {
-  return change(ports, tenantId, origin, () => ({
-    type: 'ChangeSettings',
-    tenantId,
-    operationId,
-    settings,
-    at: momentOf(ports),
-  }))
+  return change(ports, tenantId, origin, async () => {
+    await requireRoles(ports, tenantId, rolesIn(settings))
+    return { type: 'ChangeSettings', tenantId, operationId, settings, at: momentOf(ports) }
+  })
 }
 
 /** @throws Refusal `scim_group_exists`, `scim_group_limit`, `scim_members_limit`, `scim_member_unknown` */

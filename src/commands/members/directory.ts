@@ -12,7 +12,7 @@ import { endSessionsOf } from '../../access/sessions.ts'
 import { newId } from '../../credentials/id.ts'
 import { sameJson } from '../../domain/equality.ts'
 import { type Access, members } from '../../domain/members/member.ts'
-import type { Role } from '../../domain/members/roles.ts'
+import type { GivenRole } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { roleByGroups, type Scim } from '../../domain/scim/scim.ts'
 import { noStream } from '../../ledger/execute.ts'
@@ -126,7 +126,7 @@ export async function addUser(
   return requireUser(ports, tenantId, memberId)
 }
 
-const accessFor = (active: boolean, role: Role | 'kept' | null): Access => {
+const accessFor = (active: boolean, role: GivenRole | 'kept' | null): Access => {
   if (!active) return 'directory'
   return role === null ? 'no_role' : 'granted'
 }
@@ -197,7 +197,7 @@ export async function followGroups(
 type Follow = {
   profile?: string
   address?: { subjectId: string; email: string }
-  role: Role | 'kept'
+  role: GivenRole | 'kept'
   access: Access
 }
 

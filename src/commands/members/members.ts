@@ -15,20 +15,24 @@ import { newId } from '../../credentials/id.ts'
 import { newSecret } from '../../credentials/secret.ts'
 import type { LinkPurpose } from '../../domain/members/events.ts'
 import { type MemberCommand, members } from '../../domain/members/member.ts'
-import type { Role } from '../../domain/members/roles.ts'
+import type { GivenRole } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { noStream } from '../../ledger/execute.ts'
 import type { Ports } from '../../ports.ts'
 import { withTenantLock } from '../cross-stream/tenant-lock.ts'
+import { requireRoles } from '../custom-roles.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /**
  * @returns the member's id
- * @throws Refusal `member_exists` when a member has this address already, also one who is deactivated
+ * @throws Refusal `member_exists` when a member has this address already, also one who is deactivated; `role_not_found`
  */
 export async function addMember(
-  ports: Ports<'db' | 'execute' | 'now' | 'subjects'>,
-  member: { tenantId: string; email: string } & ({ role: Role } | { role: 'reseller'; resellerId: string }),
+  ports: Ports<'db' | 'execute' | 'ledger' | 'now' | 'subjects'>,
+  member: { tenantId: string; email: string } & (
+    | { role: GivenRole }
+    | { role: 'reseller'; resellerId: string }
+  ),
   origin: Origin,
 ): Promise<string> {
   const memberId = newId('mem')
@@ -38,6 +42,7 @@ export async function addMember(
   const { subjectId, email } = await ports.subjects.sealPerson(tenantId, member.email, null)
   return withTenantLock(ports.db, tenantId, 'members', async () => {
     if (await isMemberBySubject(ports.db, tenantId, subjectId)) throw new Refusal('member_exists')
+    await requireRoles(ports, tenantId, [role])
     const whose = resellerId !== undefined && { resellerId }
     const command = { type: 'AddMember', memberId, tenantId, role, ...whose, subjectId, email, at } as const
     await ports.execute(members, memberId, command, causeOf(origin, at), { loaded: noStream(members) })
@@ -69,16 +74,17 @@ export async function issueLink(
   return { secret, expiresAt }
 }
 
-/** @throws Refusal `member_not_found`, `last_owner` */
+/** @throws Refusal `member_not_found`, `last_owner`, `role_not_found` */
 export async function changeRole(
-  ports: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'ledger' | 'now'>,
   tenantId: string,
   memberId: string,
-  role: Role,
+  role: GivenRole,
   origin: Origin,
 ): Promise<void> {
   await withTenantLock(ports.db, tenantId, 'members', async () => {
     await requireMember(ports, tenantId, memberId)
+    await requireRoles(ports, tenantId, [role])
     const otherOwners = await countOtherOwners(ports.db, tenantId, memberId)
     const at = momentOf(ports)
     await change(ports, memberId, { type: 'ChangeRole', role, otherOwners, at }, origin)

@@ -5,7 +5,7 @@ import { type LoggedOut, logoutTokenMs } from '../../access/openid/logout-token.
 import type { Verified } from '../../access/openid/openid.ts'
 import { endSessionsAt } from '../../access/sessions.ts'
 import { sha256 } from '../../credentials/sha256.ts'
-import type { Role } from '../../domain/members/roles.ts'
+import type { GivenRole } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { roleBy, vouchedEmail } from '../../domain/sign-in-providers/claims.ts'
 import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
@@ -31,7 +31,7 @@ export const identityOf = (
   subject: string,
 ): string => fingerprint('identity', JSON.stringify([tenantId, provider.issuer, subject]))
 
-type SignInPorts = Ports<'db' | 'execute' | 'fingerprint' | 'now' | 'subjects'>
+type SignInPorts = Ports<'db' | 'execute' | 'fingerprint' | 'ledger' | 'now' | 'subjects'>
 
 /**
  * The member that a person of a provider is: linked before, or found once by an email address that the provider may vouch for,
@@ -84,7 +84,7 @@ async function memberByEmail(
   ports: SignInPorts,
   { tenantId, provider }: At,
   email: string,
-  role: Role | 'kept',
+  role: GivenRole | 'kept',
   origin: Origin,
 ): Promise<string | undefined> {
   const found = await findMemberByEmail(ports, tenantId, email)
@@ -103,9 +103,9 @@ async function memberByEmail(
 
 /** Changes the role to that of the claims. The last owner stays one, whatever the claims say. */
 async function follow(
-  ports: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'ledger' | 'now'>,
   { member }: KnownMember,
-  role: Role | 'kept',
+  role: GivenRole | 'kept',
   origin: Origin,
 ): Promise<void> {
   if (role === 'kept' || role === member.role) return

@@ -1,7 +1,7 @@
 import { memberIn } from '../../access/member-sessions.ts'
 import type { ListedSession } from '../../access/sessions.ts'
 import type { SetUp, signInMethods } from '../../commands/members/set-up.ts'
-import { rightsOf } from '../../domain/members/roles.ts'
+import { roleName, roleSummary } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -18,11 +18,11 @@ type Account = {
 
 export function accountView(view: View, { principal, ways, sessions, passkeysPossible }: Account): Html {
   return html`<div>
-    ${heading('Your account', `${rightsOf[principal.role].summary}.`)}
+    ${heading('Your account', `${roleSummary(principal.role)}.`)}
     <div class="sheet">
       ${facts([
         ['Email', principal.email ?? 'erased'],
-        ['Role', principal.role],
+        ['Role', roleName(principal.role)],
         ['Workspace', `${principal.tenantName} (${principal.tenantId})`],
       ])}
     </div>

@@ -28,8 +28,8 @@ import { redirectWith } from '../session/redirect-with.ts'
 import { approvalPart, approvalsPart, approvalsView, approvalView } from './view.ts'
 
 /** Mails, and agents, name the address of an approval. */
-const linked = pageRoute({ page: 'member', foreignQuery: 'in links' })
-const member = pageRoute({ page: 'member' })
+const linked = pageRoute({ page: 'see_requests', foreignQuery: 'in links' })
+const member = pageRoute({ page: 'see_requests' })
 const decide = pageRoute({ page: 'decide_confirmations' })
 const countWaiting = pageRoute({ page: 'decide_confirmations', background: true })
 /** A download has no time limit. */

@@ -34,7 +34,7 @@ export function auditExport(app: FastifyInstance, { ports }: PageContext): void 
   for (const format of ['csv', 'ndjson'] as const) {
     app.get(
       `/audit/export.${format}`,
-      pageRoute({ page: 'member', query: AuditQuery }),
+      pageRoute({ page: 'licenses:read', query: AuditQuery }),
       async (request, reply) => {
         const principal = principalOf(request)
         const view = { action: 'exported', target: { kind: 'audit', id: null } } as const

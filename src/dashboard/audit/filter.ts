@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type AuditEntry, type AuditFilter, vias } from '../../../projections/audit/queries.ts'
-import { may } from '../../domain/members/roles.ts'
+import { seesAddresses } from '../../domain/members/roles.ts'
 import { actorNames } from '../../history/actors.ts'
 import { openSources } from '../../history/audit-sources.ts'
 import type { Ports } from '../../ports.ts'
@@ -57,9 +57,6 @@ export type ShownEntry = Omit<AuditEntry, 'sealedAddress'> & {
   address: string | null
 }
 
-/** Where members called from is shown to those who manage members, and to auditors, as on the System page. */
-const maySeeAddresses = ({ role }: Principal): boolean => may(role, 'manage_members') || role === 'auditor'
-
 /** Opens what is sealed, for display only: it is unreadable once the person was erased. */
 export async function shownEntries(
   ports: Ports<'db' | 'subjects'>,
@@ -70,7 +67,7 @@ export async function shownEntries(
   const targets = entries.map(targetActor)
   const [nameOf, addresses] = await Promise.all([
     actorNames(ports, tenantId, [...entries.map(({ actor }) => actor), ...targets]),
-    maySeeAddresses(principal) ? openSources(ports, tenantId, entries) : [],
+    seesAddresses(principal.role) ? openSources(ports, tenantId, entries) : [],
   ])
   return entries.map(({ sealedAddress: _, ...entry }, index) => {
     const target = targets[index]

@@ -14,7 +14,7 @@ const pageSize = 50
 /** The audit log: who viewed, exported, decided and changed what. Viewing it is recorded as well. */
 export function auditPage(app: FastifyInstance, context: PageContext): void {
   const { ports, cursors, show } = context
-  app.get('/audit', auditedPage('audit', AuditQuery), async (request, reply) => {
+  app.get('/audit', auditedPage('licenses:read', 'audit', AuditQuery), async (request, reply) => {
     const principal = principalOf(request)
     const { tenantId } = principal
     const { cursor, shown } = auditQueryOf(request)

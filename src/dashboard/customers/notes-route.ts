@@ -65,8 +65,10 @@ export function notePages(app: FastifyInstance, { ports, show }: PageContext): v
     })
   }
 
-  app.get('/customers/:id/notes', auditedPage('customer'), (request: CustomerRequest, reply) =>
-    page(request, reply, newForm()),
+  app.get(
+    '/customers/:id/notes',
+    auditedPage('customers:read', 'customer'),
+    (request: CustomerRequest, reply) => page(request, reply, newForm()),
   )
 
   app.post('/customers/:id/notes', change, async (request: CustomerRequest, reply) => {

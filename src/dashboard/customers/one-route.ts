@@ -34,7 +34,7 @@ const summed = { after: undefined, limit: 1000 }
 export function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get(
     '/customers/:id',
-    auditedPage('customer', SeatQuery.extend(meterQuery)),
+    auditedPage('customers:read', 'customer', SeatQuery.extend(meterQuery)),
     async (request: CustomerRequest, reply) => {
       const { role } = principalOf(request)
       const { person, ...entry } = await customerOf(ports, request)

@@ -61,8 +61,10 @@ export function peoplePages(app: FastifyInstance, context: PageContext): void {
   const { ports } = context
   const { page, changing } = peoplePage(context)
 
-  app.get('/customers/:id/people', auditedPage('customer', Query), (request: CustomerRequest, reply) =>
-    page(request, reply, newPeople),
+  app.get(
+    '/customers/:id/people',
+    auditedPage('customers:read', 'customer', Query),
+    (request: CustomerRequest, reply) => page(request, reply, newPeople),
   )
 
   app.post('/customers/:id/people', change, async (request: CustomerRequest, reply) => {

@@ -54,11 +54,12 @@ const viewingPart = (view: View, { customerId, viewings, why }: PortalUse): Html
     html`What they see, read only and for 15 minutes. It is no visit of theirs, and is recorded in the${' '}
       <a href=${auditPath({ target: customerId, action: 'portal_viewed' })}>audit log</a>.`,
   )}
-  ${
-    why === undefined
-      ? html`<form class="after" method="post" action=${`/dashboard/customers/${customerId}/portal`}>
-          ${tokenField(view.token)}
-          <button class="second">See the portal as this customer</button>
-        </form>`
-      : html`<p class="after">${why}</p>`
-  }`
+  ${view.may('view_as_customer') && viewingForm(view, customerId, why)}`
+
+const viewingForm = ({ token }: View, customerId: string, why: string | undefined): Html =>
+  why === undefined
+    ? html`<form class="after" method="post" action=${`/dashboard/customers/${customerId}/portal`}>
+        ${tokenField(token)}
+        <button class="second">See the portal as this customer</button>
+      </form>`
+    : html`<p class="after">${why}</p>`

@@ -18,7 +18,7 @@ import type { PortalUse } from './portal-part.ts'
 export function customerPortalPage(app: FastifyInstance, { ports }: PageContext): void {
   app.post(
     '/customers/:id/portal',
-    pageRoute({ page: 'member' }),
+    pageRoute({ page: 'view_as_customer' }),
     async (request: CustomerRequest, reply) => {
       const { customer } = await customerOf(ports, request)
       const { tenantId, customerId, subjectId } = customer

@@ -46,7 +46,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
 }
 
 function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
-  app.get('/customers', auditedPage('customers', Query), async (request, reply) => {
+  app.get('/customers', auditedPage('customers:read', 'customers', Query), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
     const mayChange = may(role, 'change_licenses')
     const { cursor, status: requested, person } = Query.parse(request.query)
@@ -83,10 +83,10 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
  * person gets such a URL; several are listed in the response.
  */
 function personForm(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/customers/find', auditedPage('customers'), async (_request, reply) =>
+  app.get('/customers/find', auditedPage('customers:read', 'customers'), async (_request, reply) =>
     reply.redirect('/dashboard/customers', 303),
   )
-  app.post('/customers/find', auditedPage('customers'), async (request, reply) => {
+  app.post('/customers/find', auditedPage('customers:read', 'customers'), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
     const text = formOf(PersonForm, request).text.trim()
     if (text === '') return reply.redirect('/dashboard/customers', 303)

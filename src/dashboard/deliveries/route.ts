@@ -67,7 +67,7 @@ function filterFrom({
 }
 
 function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
-  app.get('/deliveries', auditedPage('deliveries', Query), async (request, reply) => {
+  app.get('/deliveries', auditedPage('integrations:read', 'deliveries', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor, ...given } = Query.parse(request.query)
     const filter = filterFrom(given)
@@ -95,26 +95,30 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
 }
 
 function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/deliveries/:id', auditedPage('delivery'), async (request: OneRequest, reply) => {
-    const { tenantId, role } = principalOf(request)
-    const delivery = await deliveryOf(ports, request)
-    const { endpoint } = await findWebhookEndpoint(ports.db, tenantId, delivery.endpointId ?? '')
-    const payload = delivery.channel === 'webhook' ? await shownPayload(ports, delivery) : undefined
-    const waitsFor = (await findWaitedFor(ports, [delivery])).get(delivery.deliveryId)
-    return show(reply, {
-      title: delivery.event,
-      nav: 'deliveries',
-      content: (view) =>
-        deliveryView(view, {
-          delivery,
-          waitsFor,
-          payload,
-          endpoint,
-          hasMailbox: ports.mailing.mailbox !== undefined && may(role, 'manage_settings'),
-          mayRedeliver: may(role, 'manage_connections'),
-        }),
-    })
-  })
+  app.get(
+    '/deliveries/:id',
+    auditedPage('integrations:read', 'delivery'),
+    async (request: OneRequest, reply) => {
+      const { tenantId, role } = principalOf(request)
+      const delivery = await deliveryOf(ports, request)
+      const { endpoint } = await findWebhookEndpoint(ports.db, tenantId, delivery.endpointId ?? '')
+      const payload = delivery.channel === 'webhook' ? await shownPayload(ports, delivery) : undefined
+      const waitsFor = (await findWaitedFor(ports, [delivery])).get(delivery.deliveryId)
+      return show(reply, {
+        title: delivery.event,
+        nav: 'deliveries',
+        content: (view) =>
+          deliveryView(view, {
+            delivery,
+            waitsFor,
+            payload,
+            endpoint,
+            hasMailbox: ports.mailing.mailbox !== undefined && may(role, 'manage_settings'),
+            mayRedeliver: may(role, 'manage_connections'),
+          }),
+      })
+    },
+  )
 }
 
 function redeliverForm(app: FastifyInstance, { ports }: PageContext): void {

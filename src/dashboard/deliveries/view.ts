@@ -1,5 +1,6 @@
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
-import { type Attempt, type Channel, DeliveryEventName } from '../../domain/deliveries/events.ts'
+import { type Attempt, type Bounce, type Channel, DeliveryEventName } from '../../domain/deliveries/events.ts'
+import { type BounceKind, mailSenders } from '../../domain/mails/senders.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, moment } from '../frame/moments.ts'
@@ -35,7 +36,20 @@ export const mailWords = ({ event }: Pick<KnownDelivery, 'event'>): string => {
   return event === 'license.expired' ? 'Email about the expiry' : 'License key email'
 }
 
-export const deliveryBadge = ({ status }: KnownDelivery): Html => badge(tones[status], status)
+const bounceTones: Record<BounceKind, Tone> = { permanent: 'bad', transient: 'warn', complaint: 'bad' }
+const bounceNames: Record<BounceKind, string> = {
+  permanent: 'bounced',
+  transient: 'bounced for now',
+  complaint: 'marked as spam',
+}
+
+const bounceBadge = ({ kind }: Bounce): Html => badge(bounceTones[kind], bounceNames[kind])
+
+/** What became of a delivery: a mail that its server had accepted may have bounced since. */
+export function deliveryBadge({ status, bounces }: KnownDelivery): Html {
+  const bounce = bounces.at(-1)
+  return bounce ? bounceBadge(bounce) : badge(tones[status], status)
+}
 
 /** `2 attempts`, `not attempted yet` */
 export function deliveryWords({ attempts }: Pick<KnownDelivery, 'attempts'>): string {
@@ -164,6 +178,7 @@ export function deliveryView(view: View, one: OneDelivery): Html {
         : html`<div class="sheeted">${attemptsTable(attempts)}</div>`,
       channel === 'webhook' ? 'Any 2xx response within 15 seconds counts as success.' : undefined,
     )}
+    ${delivery.bounces.length > 0 && section('Bounces', html`<div class="sheeted">${bouncesTable(delivery.bounces)}</div>`, 'What the service that sends the mails told afterward.')}
     ${payload && section('Payload', html`<pre tabindex="0">${JSON.stringify(payload, null, 2)}</pre>`, 'As sent, with the key masked.')}
     ${
       payload &&
@@ -213,6 +228,19 @@ function attemptsTable(attempts: readonly Attempt[]): Html {
       durationMs === null ? '–' : `${durationMs} ms`,
       responseOf(error, excerpt),
       nextAttemptAt === null ? '–' : moment(nextAttemptAt),
+    ]),
+  })
+}
+
+function bouncesTable(bounces: readonly Bounce[]): Html {
+  return table({
+    caption: 'Bounces',
+    columns: [{ label: 'Time' }, { label: 'Bounce' }, { label: 'Status' }, { label: 'Told by', wide: true }],
+    rows: bounces.map((bounce): Content[] => [
+      moment(bounce.at),
+      bounceBadge(bounce),
+      bounce.status ?? '–',
+      mailSenders[bounce.sender].name,
     ]),
   })
 }

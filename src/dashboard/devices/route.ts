@@ -45,7 +45,7 @@ export async function shownDevices(
 
 /** The devices of all licenses. Each links to its license with that device selected. */
 export function deviceListPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
-  app.get('/devices', auditedPage('devices', Query), async (request, reply) => {
+  app.get('/devices', auditedPage('licenses:read', 'devices', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor, product, status: requested, customer } = Query.parse(request.query)
     const productId = Slug.safeParse(product).data

@@ -1,4 +1,5 @@
 import type { Freshness } from '../../../projections/runner/freshness.ts'
+import { may, roleName } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { assets } from '../assets.ts'
 import type { Principal } from '../session/principal.ts'
@@ -57,7 +58,7 @@ export function frame(parts: Frame, content: Html): Html {
       ${
         principal
           ? html`${sidebar({ principal, hasMailbox, nav, waiting, token })}
-              <div class="top">${breadcrumbs(trail, title)} ${principal.role !== 'reseller' && findBox(token)}</div>`
+              <div class="top">${breadcrumbs(trail, title)} ${may(principal.role, 'licenses:read') && findBox(token)}</div>`
           : brand('header')
       }
       ${main}
@@ -130,7 +131,7 @@ function sidebar({ principal, hasMailbox, nav, waiting, token }: Sidebar): Html 
     <div class="me">
       <a href="/dashboard/account" aria-current=${nav === 'account' ? 'page' : undefined}>
         <span class="me-name">${principal.email ?? principal.memberId}</span>
-        <span class="me-role">${principal.role}</span>
+        <span class="me-role">${roleName(principal.role)}</span>
       </a>
       <form method="post" action="/dashboard/sign-out">
         <input type="hidden" name="_csrf" value=${token} />

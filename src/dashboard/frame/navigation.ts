@@ -4,7 +4,7 @@ import { listParkedOfTenant, type TenantParkedStream } from '../../../projection
 import { countSalesNeedingHolder } from '../../../projections/sales/holders.ts'
 import { countParkedSales } from '../../../projections/sales/queries.ts'
 import { countUnmatched } from '../../../projections/sales/unmatched.ts'
-import { type MemberRole, may, type Permission } from '../../domain/members/roles.ts'
+import { type HeldRole, may, type Right } from '../../domain/members/roles.ts'
 import type { Ports } from '../../ports.ts'
 
 export type NavItem =
@@ -39,8 +39,8 @@ type NavEntry = {
   item: NavItem
   label: string
   href: string
-  /** Shown only to members with this permission. */
-  needs?: Permission
+  /** Shown only to members with this right. */
+  needs?: Right
 }
 
 type NavGroup = {
@@ -53,43 +53,51 @@ const groups: readonly NavGroup[] = [
   {
     entries: [
       { item: 'home', label: 'Home', href: '/dashboard' },
-      { item: 'approvals', label: 'Approvals', href: '/dashboard/approvals' },
+      { item: 'approvals', label: 'Approvals', href: '/dashboard/approvals', needs: 'see_requests' },
     ],
   },
   {
     title: 'Sell',
     entries: [
-      { item: 'products', label: 'Products', href: '/dashboard/products' },
-      { item: 'licenses', label: 'Licenses', href: '/dashboard/licenses' },
-      { item: 'customers', label: 'Customers', href: '/dashboard/customers' },
-      { item: 'resellers', label: 'Resellers', href: '/dashboard/resellers' },
-      { item: 'sales', label: 'Sales', href: '/dashboard/sales' },
+      { item: 'products', label: 'Products', href: '/dashboard/products', needs: 'products:read' },
+      { item: 'licenses', label: 'Licenses', href: '/dashboard/licenses', needs: 'licenses:read' },
+      { item: 'customers', label: 'Customers', href: '/dashboard/customers', needs: 'customers:read' },
+      { item: 'resellers', label: 'Resellers', href: '/dashboard/resellers', needs: 'customers:read' },
+      { item: 'sales', label: 'Sales', href: '/dashboard/sales', needs: 'licenses:read' },
     ],
   },
   {
     title: 'Watch',
     entries: [
-      { item: 'insights', label: 'Insights', href: '/dashboard/insights' },
-      { item: 'devices', label: 'Devices', href: '/dashboard/devices' },
-      { item: 'refusals', label: 'Refusals', href: '/dashboard/refusals' },
-      { item: 'deliveries', label: 'Deliveries', href: '/dashboard/deliveries' },
-      { item: 'audit', label: 'Audit log', href: '/dashboard/audit' },
+      { item: 'insights', label: 'Insights', href: '/dashboard/insights', needs: 'see_insights' },
+      { item: 'devices', label: 'Devices', href: '/dashboard/devices', needs: 'licenses:read' },
+      { item: 'refusals', label: 'Refusals', href: '/dashboard/refusals', needs: 'licenses:read' },
+      { item: 'deliveries', label: 'Deliveries', href: '/dashboard/deliveries', needs: 'integrations:read' },
+      { item: 'audit', label: 'Audit log', href: '/dashboard/audit', needs: 'licenses:read' },
       { item: 'mailbox', label: 'Mailbox', href: '/dashboard/mailbox', needs: 'manage_settings' },
     ],
   },
   {
     title: 'Set up',
     entries: [
-      { item: 'integrations', label: 'Integrations', href: '/dashboard/integrations' },
-      { item: 'webhooks', label: 'Webhooks', href: '/dashboard/webhooks' },
-      { item: 'tokens', label: 'API tokens', href: '/dashboard/tokens' },
+      {
+        item: 'integrations',
+        label: 'Integrations',
+        href: '/dashboard/integrations',
+        needs: 'integrations:read',
+      },
+      { item: 'webhooks', label: 'Webhooks', href: '/dashboard/webhooks', needs: 'integrations:read' },
+      { item: 'tokens', label: 'API tokens', href: '/dashboard/tokens', needs: 'see_requests' },
       { item: 'portal', label: 'Portal', href: '/dashboard/portal', needs: 'manage_settings' },
       { item: 'members', label: 'Members', href: '/dashboard/members' },
-      { item: 'settings', label: 'Settings', href: '/dashboard/settings' },
-      { item: 'system', label: 'System', href: '/dashboard/system' },
+      { item: 'settings', label: 'Settings', href: '/dashboard/settings', needs: 'integrations:read' },
+      { item: 'system', label: 'System', href: '/dashboard/system', needs: 'usage:read' },
     ],
   },
-  { title: 'Help', entries: [{ item: 'start', label: 'Get started', href: '/dashboard/start' }] },
+  {
+    title: 'Help',
+    entries: [{ item: 'start', label: 'Get started', href: '/dashboard/start', needs: 'products:read' }],
+  },
 ]
 
 const groupsOfResellers: readonly NavGroup[] = [
@@ -103,13 +111,23 @@ const groupsOfResellers: readonly NavGroup[] = [
 ]
 
 /** The groups of the navigation that a member sees. */
-export const navigationFor = (role: MemberRole, hasMailbox: boolean): NavGroup[] =>
-  (role === 'reseller' ? groupsOfResellers : groups).map((group) => ({
-    ...group,
-    entries: group.entries.filter(
-      ({ item, needs }) => (item !== 'mailbox' || hasMailbox) && (needs === undefined || may(role, needs)),
-    ),
-  }))
+export const navigationFor = (role: HeldRole, hasMailbox: boolean): NavGroup[] =>
+  (role === 'reseller' ? groupsOfResellers : groups)
+    .map((group) => ({
+      ...group,
+      entries: group.entries.filter(
+        ({ item, needs }) => (item !== 'mailbox' || hasMailbox) && (needs === undefined || may(role, needs)),
+      ),
+    }))
+    .filter(({ entries }) => entries.length > 0)
+
+/** What the pages of the navigation are called, by what they require. */
+export function pagesFor(): ReadonlyMap<Right, string[]> {
+  const pages = new Map<Right, string[]>()
+  for (const { needs, label } of groups.flatMap(({ entries }) => entries))
+    if (needs !== undefined) pages.set(needs, [...(pages.get(needs) ?? []), label])
+  return pages
+}
 
 /** A page above the present one: its name and its path. */
 export type Crumb = { label: string; href: string }

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { may, type Permission } from '../../domain/members/roles.ts'
+import { may, type Right } from '../../domain/members/roles.ts'
 import { documentOf, type Html, partOf } from '../../html.ts'
 import type { Ports } from '../../ports.ts'
 import { type FilledForm, isWrong } from '../forms/filled-form.ts'
@@ -14,8 +14,8 @@ export type View = {
   now: Date
   /** The base of the API's URLs. */
   baseUrl: string
-  /** Whether the member has a permission: links and buttons that need one are shown only with it. */
-  may: (permission: Permission) => boolean
+  /** Whether the member has a right: links and buttons that need one are shown only with it. */
+  may: (right: Right) => boolean
 }
 
 type Page = {
@@ -48,7 +48,7 @@ function viewFor(reply: FastifyReply, ports: Ports<'now'>, baseUrl: string): Vie
     token: formToken(reply),
     now: ports.now(),
     baseUrl,
-    may: (permission) => role !== undefined && may(role, permission),
+    may: (right) => role !== undefined && may(role, right),
   }
 }
 

@@ -39,9 +39,11 @@ type Home = {
 
 export function homeView(view: View, home: Home): Html {
   const { approvals, mayDecide, pendingWork, usage, devices, refused, start } = home
+  const watches = watched.filter(view.may)
   return html`<div>
     ${heading('Home')}
     ${
+      view.may('products:read') &&
       isStarting(start) &&
       section(
         'Get started',
@@ -49,11 +51,33 @@ export function homeView(view: View, home: Home): Html {
         'Once it is done, you find this checklist under Help.',
       )
     }
-    ${section('Pending approvals', approvalsPart(view, approvals, mayDecide))}
-    ${section('Needs attention', pendingWorkView(view, pendingWork))} ${refusedToday(refused)}
-    ${section(
-      'Last 30 days',
-      html`<div class="stack">
+    ${view.may('see_requests') && section('Pending approvals', approvalsPart(view, approvals, mayDecide))}
+    ${watches.length > 0 && section('Needs attention', pendingWorkView(view, readable(view, pendingWork)))}
+    ${view.may('licenses:read') && refusedToday(refused)} ${view.may('usage:read') && lastDays(usage, devices)}
+    ${watches.length === 0 && html`<p class="lead">Your role opens the pages in the navigation.</p>`}
+  </div>`
+}
+
+/** The scopes that read what needs attention. */
+const watched = ['integrations:read', 'licenses:read', 'usage:read'] as const
+
+/** What needs attention, without what the member may not read. */
+const readable = ({ may }: View, work: PendingWork): PendingWork => ({
+  ...work,
+  ...(!may('integrations:read') && { deliveries: { ...work.deliveries, failing: 0, abandoned: 0 } }),
+  ...(!may('licenses:read') && {
+    parkedSales: 0,
+    salesNeedingHolder: 0,
+    unmatchedPayments: 0,
+    sharedLicenses: 0,
+  }),
+  ...(!may('usage:read') && { parkedStreams: 0, behind: 0 }),
+})
+
+const lastDays = (usage: UsageSeries, devices: number): Content =>
+  section(
+    'Last 30 days',
+    html`<div class="stack">
         <dl class="cards">
           ${card('Validations', usage.totals.validations)} ${card('Rejected', usage.totals.rejected)}
           ${card('Activations', usage.totals.activations)} ${card('Active devices now', devices)}
@@ -65,9 +89,7 @@ export function homeView(view: View, home: Home): Html {
                 <p class="lead">A server that is killed loses about the last 100 ms of counts; one that is stopped loses none.</p>`
         }
       </div>`,
-    )}
-  </div>`
-}
+  )
 
 const card = (label: string, number: number): Html => html`<div class="card">
   <dt>${label}</dt>
@@ -151,6 +173,8 @@ function pendingWorkView(view: View, pendingWork: PendingWork): Html {
         'This page may be a few seconds behind.',
       ),
   ].filter(Boolean)
+  if (rows.length === 0 && !watched.every(view.may))
+    return html`<p class="all-well">Nothing that your role lets you read needs attention.</p>`
   if (rows.length === 0)
     return html`<p class="all-well">Nothing needs attention: deliveries succeed, sales have their licenses, and the pages are up to date.</p>`
   return html`<ul class="waits">

@@ -12,7 +12,7 @@ import { csvTables } from './parts.ts'
 import { RangeQuery, rangeOf } from './range.ts'
 import { insightsView } from './view.ts'
 
-const member = pageRoute({ page: 'member', query: RangeQuery })
+const member = pageRoute({ page: 'see_insights', query: RangeQuery })
 
 /** Sales, licenses, versions and trials in a range of days, as plots, as tables and as files. */
 export function insightPages(app: FastifyInstance, { ports, show }: PageContext): void {

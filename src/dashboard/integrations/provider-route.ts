@@ -37,7 +37,7 @@ import { onboardingView, pingUrlView, providerView, rotateView } from './provide
 import { useReportsForm } from './use-reports.ts'
 import { arrivalPart } from './view.ts'
 
-const member = pageRoute({ page: 'member' })
+const member = pageRoute({ page: 'integrations:read' })
 const manage = pageRoute({ page: 'manage_connections' })
 /** A provider may take longer to answer than a page. */
 const manageThere = pageRoute({ page: 'manage_connections', noRequestTimeout: true })
@@ -105,7 +105,7 @@ export async function providerPage(
 }
 
 function arrivalRoute(app: FastifyInstance, { ports, showPart }: PageContext): void {
-  const background = pageRoute({ page: 'member', background: true })
+  const background = pageRoute({ page: 'integrations:read', background: true })
   app.get('/integrations/:provider/arrival', background, async (request: ProviderRequest, reply) => {
     const provider = providerOf(request)
     const { tenantId } = principalOf(request)

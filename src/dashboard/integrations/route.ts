@@ -16,7 +16,7 @@ const maxProducts = 1000
  * The payment providers, and what each still lacks. Each has a page of its own, where it is connected.
  */
 export function integrationPages(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/integrations', pageRoute({ page: 'member' }), async (request, reply) => {
+  app.get('/integrations', pageRoute({ page: 'integrations:read' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const [known, keys, { items: products }] = await Promise.all([
       listIntegrations(ports.db, tenantId),

@@ -3,7 +3,7 @@ import { requireLicense } from '../../commands/licenses/licenses.ts'
 import { metersOfLicenses } from '../../commands/meters/owners.ts'
 import { isId } from '../../credentials/id.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
-import { type MemberRole, may } from '../../domain/members/roles.ts'
+import { type HeldRole, may } from '../../domain/members/roles.ts'
 import { html } from '../../html.ts'
 import { notFound } from '../../http/problem.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
@@ -16,7 +16,7 @@ import { type AboutRequest, changePages } from './pages.ts'
 
 /** The changes that a role may make to a license in its state. */
 export const changesFor = (
-  role: MemberRole,
+  role: HeldRole,
   license: IssuedLicense,
   known: LicenseFacts,
 ): { name: string; label: string }[] =>

@@ -4,7 +4,7 @@ import { findLicense } from '../../../projections/licenses/queries.ts'
 import { isId } from '../../credentials/id.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
-import { type MemberRole, may } from '../../domain/members/roles.ts'
+import { type HeldRole, may } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { GatedOperation } from '../../gate/operation.ts'
 import { revokeLicense } from '../../gate/operations/revoke-license.ts'
@@ -73,7 +73,7 @@ const actions: readonly Action[] = [
 
 /** The actions that a role may request for a license in its state, and for the selected device. */
 export const actionsFor = (
-  role: MemberRole,
+  role: HeldRole,
   license: IssuedLicense,
   device: Pick<Seat, 'status'> | undefined,
 ): readonly Action[] =>

@@ -41,8 +41,10 @@ export function personSeatPages(app: FastifyInstance, { ports, show }: PageConte
     personId,
   })
 
-  app.get('/licenses/:id/people', auditedPage('license', z.object({})), (request: LicenseRequest, reply) =>
-    page(request, reply, newSeat),
+  app.get(
+    '/licenses/:id/people',
+    auditedPage('licenses:read', 'license', z.object({})),
+    (request: LicenseRequest, reply) => page(request, reply, newSeat),
   )
 
   app.post('/licenses/:id/people', change, async (request: LicenseRequest, reply) => {

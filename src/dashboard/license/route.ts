@@ -78,7 +78,8 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** A license: its present or past state, the explanation of its answers, and its history. */
 export function licensePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/licenses/:id', auditedPage('license', Query), async (request: OneRequest, reply) => {
+  const page = auditedPage('licenses:read', 'license', Query)
+  app.get('/licenses/:id', page, async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const { id } = request.params
     const query = queryIn(request)
@@ -249,7 +250,7 @@ async function comparisonOf(
   return compareMoments(ports, place, asOfIn(from), asOfIn(to))
 }
 
-const member = { config: { page: 'member' }, exposeHeadRoute: false, schema: { hide: true } } as const
+const member = { config: { page: 'licenses:read' }, exposeHeadRoute: false, schema: { hide: true } } as const
 
 /** The evidence archive of a license, the same as the API returns. */
 export function evidencePage(app: FastifyInstance, { ports, limits }: PageContext): void {

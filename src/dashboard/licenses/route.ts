@@ -32,7 +32,7 @@ export async function shownLicenses(
 
 /** All licenses. Each is changed on its own page. */
 export function licensePages(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
-  app.get('/licenses', auditedPage('licenses', LicenseQuery), async (request, reply) => {
+  app.get('/licenses', auditedPage('licenses:read', 'licenses', LicenseQuery), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
     const { cursor, shown } = licenseQueryOf(request)
     const boundTo = [tenantId, 'dashboard licenses', JSON.stringify(shown)]
@@ -56,11 +56,11 @@ export function licensePages(app: FastifyInstance, { ports, cursors, show }: Pag
     })
   })
 
-  app.get('/licenses/customer', auditedPage('customers'), async (_request, reply) =>
+  app.get('/licenses/customer', auditedPage('licenses:read', 'customers'), async (_request, reply) =>
     reply.redirect('/dashboard/licenses', 303),
   )
 
-  app.post('/licenses/customer', auditedPage('customers'), async (request, reply) => {
+  app.post('/licenses/customer', auditedPage('licenses:read', 'customers'), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const text = formOf(CustomerForm, request).text.trim()
     if (text === '') return reply.redirect('/dashboard/licenses', 303)
@@ -75,7 +75,7 @@ export function licensePages(app: FastifyInstance, { ports, cursors, show }: Pag
     })
   })
 
-  app.post('/licenses/find', auditedPage('licenses'), async (request, reply) =>
+  app.post('/licenses/find', auditedPage('licenses:read', 'licenses'), async (request, reply) =>
     reply.redirect(await pathOfPerson(ports, request, '/dashboard/licenses'), 303),
   )
 }

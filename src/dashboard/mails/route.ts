@@ -14,7 +14,6 @@ import { type FilledForm, readForm } from '../forms/filled-form.ts'
 import { formOf } from '../forms/forms.ts'
 import { refusedForm } from '../forms/refused.ts'
 import { given } from '../forms/typed.ts'
-import type { Crumb } from '../frame/navigation.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { productChoices } from '../lists/lists.ts'
 import { sendMailHtml, sendMailText } from '../mailbox/shown-html.ts'
@@ -22,8 +21,9 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import { filledStyle, filledTemplate, StyleForm, templateForm } from './form.ts'
+import { mailSenderPages } from './sender-route.ts'
 import { testMailWords } from './test-words.ts'
-import { mailsPath, mailsView, type Place, templatePath, templateView } from './view.ts'
+import { mailsPath, mailsView, type Place, settings, templatePath, templateView } from './view.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
 /** A mail server may take longer to answer than a page. */
@@ -42,10 +42,6 @@ const OpenForm = z.object({
   product: given,
   language: z.enum(['', ...portalLanguages]),
 })
-const above: Crumb[] = [
-  { label: 'Settings', href: '/dashboard/settings' },
-  { label: 'Mails', href: mailsPath },
-]
 const path = '/settings/mails'
 
 /** How the workspace words its mails, with the mail beside each text. */
@@ -53,6 +49,7 @@ export function mailTemplatePages(app: FastifyInstance, context: PageContext): v
   listPages(app, context)
   editorPages(app, context)
   previewPages(app, context)
+  mailSenderPages(app, context)
 }
 
 function listPages(app: FastifyInstance, { ports, show }: PageContext): void {
@@ -120,7 +117,7 @@ function editorPages(app: FastifyInstance, context: PageContext): void {
     return show(reply, {
       title: 'Text of a mail',
       nav: 'settings',
-      trail: above,
+      trail: [settings, { label: 'Mails', href: mailsPath }],
       content: (view) => templateView(view, found.place, shown, form),
       form,
     })

@@ -1,15 +1,23 @@
 import { type MailKind, mailKinds } from '../../domain/mails/kinds.ts'
+import { mailSenders } from '../../domain/mails/senders.ts'
 import type { PlacedTemplate } from '../../domain/mails/wording-events.ts'
 import { templateId, type Wordings } from '../../domain/mails/wordings.ts'
 import { languageNames, type PortalLanguage, portalLanguages } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, formProblem, textArea, textField } from '../forms/form-fields.ts'
+import type { Crumb } from '../frame/navigation.ts'
 import type { View } from '../frame/page.ts'
 import { choicesOf, heading, productSelect, section, select, table, tokenField } from '../frame/parts.ts'
 import { placeholderTable } from './placeholders.ts'
 
 export const mailsPath = '/dashboard/settings/mails'
+
+/** Where the service that tells of bounces is connected. */
+export const senderPath = `${mailsPath}/sender`
+
+/** The page above the pages of mails. */
+export const settings: Crumb = { label: 'Settings', href: '/dashboard/settings' }
 
 type Product = { productId: string; name: string }
 
@@ -23,15 +31,21 @@ export const templatePath = ({ kind, product, language }: Place): string =>
 const actionPath = (place: Place, action: string): string => `${templatePath(place)}/${action}`
 
 /** The section on the settings page. */
-export const mailsSummary = (mayManage: boolean): Html => html`<div class="sheet stack">
+export const mailsSummary = (mayManage: boolean, mayConnect: boolean): Html => html`<div class="sheet stack">
   <p>Mails about keys, ends, payments and usage have built-in texts in English and German, until you write your own.</p>
-  ${mayManage && html`<div><a class="button second" href=${mailsPath}>Change</a></div>`}
+  ${
+    (mayManage || mayConnect) &&
+    html`<div class="actions">
+    ${mayManage && html`<a class="button second" href=${mailsPath}>Change</a>`}
+    ${mayConnect && html`<a class="button second" href=${senderPath}>Bounces</a>`}
+  </div>`
+  }
 </div>`
 
 /** All mails with their templates, and what they have in common. */
 export function mailsView(
   view: View,
-  { templates }: Wordings,
+  { templates, sender }: Wordings,
   products: readonly Product[],
   form: FilledForm,
 ): Html {
@@ -57,8 +71,14 @@ export function mailsView(
       })}
     </div>
     ${section('All mails', styleForm(view, form), 'What every mail to your customers has, besides its text.')}
+    ${view.may('manage_connections') && section('Bounces', bounces(sender), 'Mails that did not arrive, or were marked as spam.')}
   </div>`
 }
+
+const bounces = (sender: Wordings['sender']): Html => html`<div class="sheet stack">
+  <p>${sender ? `${mailSenders[sender.sender].name} tells which mails bounced.` : 'No service that tells of bounces is connected.'}</p>
+  <div><a class="button second" href=${senderPath}>${sender ? 'Change' : 'Connect'}</a></div>
+</div>`
 
 function templateLink(template: PlacedTemplate, products: ReadonlyMap<string, Product>): Html {
   const { kind, productId, language } = template

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { listCustomRoles } from '../../../projections/custom-roles.ts'
 import { findListedMember, type ListedMember, listAllMembers } from '../../../projections/members.ts'
 import { listTokenNamesOfMember } from '../../../projections/tokens/list.ts'
 import { membersWithLinks } from '../../access/links.ts'
@@ -8,7 +9,7 @@ import { addMember, changeRole, emailOf, issueLink, removeMember } from '../../c
 import { signInMethods } from '../../commands/members/set-up.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
-import { Role } from '../../domain/members/roles.ts'
+import { GivenRole } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { EmailAddress } from '../../domain/values.ts'
 import { notFound, Problem } from '../../http/problem.ts'
@@ -18,10 +19,11 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import { welcomePath } from '../welcome/route.ts'
+import { nameOfRole } from './role-names.ts'
 import { linkView, membersView, memberView, newMemberView } from './view.ts'
 
-const NewMember = z.object({ email: line(320), role: Role })
-const RoleForm = z.object({ role: Role })
+const NewMember = z.object({ email: line(320), role: GivenRole })
+const RoleForm = z.object({ role: GivenRole })
 
 const path = '/dashboard/members'
 const manage = pageRoute({ page: 'manage_members' })
@@ -39,6 +41,7 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
       tenantId,
       members.map(({ subjectId, email }) => ({ subjectId, email, name: null })),
     )
+    const { roles } = await listCustomRoles(ports.db, tenantId)
     const links = await membersWithLinks(ports.db, tenantId, ports.now())
     const rows = members.map((member, index) => ({
       member,
@@ -48,18 +51,27 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
     return show(reply, {
       title: 'Members',
       nav: 'members',
-      content: (view) => membersView(view, { rows, role, memberId }),
+      content: (view) => membersView(view, { rows, roles, role, memberId }),
     })
   })
 
-  const form = (reply: FastifyReply, given: { email: string; role: Role }, problem?: string) =>
-    show(reply, {
+  const form = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    given: { email: string; role: GivenRole },
+    problem?: string,
+  ) => {
+    const { roles } = await listCustomRoles(ports.db, principalOf(request).tenantId)
+    return show(reply, {
       title: 'New member',
       nav: 'members',
-      content: ({ token }) => newMemberView({ token, ...given, problem }),
+      content: ({ token }) => newMemberView({ token, roles, ...given, problem }),
       problem,
     })
-  app.get('/members/new', manage, async (_request, reply) => form(reply, { email: '', role: 'support' }))
+  }
+  app.get('/members/new', manage, async (request, reply) =>
+    form(request, reply, { email: '', role: 'support' }),
+  )
 
   const showLink = async (
     request: FastifyRequest,
@@ -85,14 +97,14 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
   app.post('/members', manageForm, async (request, reply) => {
     const { email, role } = formOf(NewMember, request)
     if (!EmailAddress.safeParse(email).success)
-      return form(reply, { email, role }, 'Enter a valid email address.')
+      return form(request, reply, { email, role }, 'Enter a valid email address.')
     const { tenantId } = principalOf(request)
     try {
       const memberId = await addMember(ports, { tenantId, role, email }, originOfMember(request))
       return await showLink(request, reply, memberId, 'invitation')
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'member_exists') throw error
-      return form(reply, { email, role }, 'A member with this email address already exists.')
+      return form(request, reply, { email, role }, 'A member with this email address already exists.')
     }
   })
 
@@ -128,11 +140,12 @@ function oneMember(
     const ways = await signInMethods(ports, member.memberId)
     const sessions = await listSessionsOf(ports.db, member.memberId, ports.now())
     const tokens = await listTokenNamesOfMember(ports.db, member.memberId, momentOf(ports))
+    const { roles } = await listCustomRoles(ports.db, member.tenantId)
     const isSelf = member.memberId === principalOf(request).memberId
     return show(reply, {
       title: email ?? member.memberId,
       nav: 'members',
-      content: (view) => memberView(view, { member, email, ways, sessions, tokens, isSelf }),
+      content: (view) => memberView(view, { roles, member, email, ways, sessions, tokens, isSelf }),
     })
   })
 
@@ -140,7 +153,8 @@ function oneMember(
     const { memberId, tenantId } = await another(request)
     const { role } = formOf(RoleForm, request)
     await changeRole(ports, tenantId, memberId, role, originOfMember(request))
-    return redirectWith(reply, `${path}/${memberId}`, `Role changed to ${role}.`)
+    const { roles } = await listCustomRoles(ports.db, tenantId)
+    return redirectWith(reply, `${path}/${memberId}`, `Role changed to ${nameOfRole(roles, role)}.`)
   })
 
   app.post('/members/:id/link', manageForm, async (request: MemberRequest, reply) => {

@@ -2,7 +2,7 @@ import type { ListedMember } from '../../../projections/members.ts'
 import { memberIn } from '../../access/member-sessions.ts'
 import type { ListedSession } from '../../access/sessions.ts'
 import type { signInMethods } from '../../commands/members/set-up.ts'
-import { type MemberRole, may, Role, rightsOf } from '../../domain/members/roles.ts'
+import { type GivenRole, type HeldRole, may, roleName, roleSummary } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { browserName } from '../account/view.ts'
 import { ago, dayOf, moment } from '../frame/moments.ts'
@@ -18,16 +18,21 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
+import { heldRole, type Roles, roleChoices } from './role-names.ts'
 
 type Members = {
+  /** Of the workspace, besides those that are built in. */
+  roles: Roles
   rows: readonly { member: ListedMember; email: string | null; link: { expiresAt: string } | undefined }[]
-  role: MemberRole
+  role: HeldRole
   memberId: string
 }
 
-export function membersView(view: View, { rows, role, memberId }: Members): Html {
+export function membersView(view: View, { rows, roles, role, memberId }: Members): Html {
   const mayManage = may(role, 'manage_members')
-  const add = mayManage && html`<a class="button" href="/dashboard/members/new">Add member</a>`
+  const add =
+    mayManage &&
+    html`<span class="actions"><a class="button second" href="/dashboard/members/roles">Roles</a> <a class="button" href="/dashboard/members/new">Add member</a></span>`
   return html`<div>
     ${heading('Members', 'Members of this workspace.', add)}
     <div class="sheeted">
@@ -40,13 +45,16 @@ export function membersView(view: View, { rows, role, memberId }: Members): Html
             ${withoutAccess(member)}
             ${link && html`<span class="sub">one-time link valid until ${moment(link.expiresAt)}</span>`}</span
           >`,
-          html`<span>${member.role}<span class="sub wide">${rightsOf[member.role].summary}</span></span>`,
+          roleCell(heldRole(roles, member.role)),
           ago(member.createdAt, view.now),
         ]),
       })}
     </div>
   </div>`
 }
+
+const roleCell = (role: HeldRole): Html =>
+  html`<span>${roleName(role)}<span class="sub wide">${roleSummary(role)}</span></span>`
 
 const withoutAccess = ({ status }: ListedMember): Content =>
   status === 'deactivated' && badge('warn', 'no access')
@@ -56,11 +64,11 @@ function nameOf({ memberId }: ListedMember, email: string | null, mayManage: boo
   return mayManage ? html`<a href=${`/dashboard/members/${memberId}`}>${name}</a>` : name
 }
 
-function roleBoxes(chosen: Role, unseen = false): Html {
+function roleBoxes(roles: Roles, chosen: GivenRole, unseen = false): Html {
   return html`<fieldset>
     <legend class=${unseen && 'unseen'}>Role</legend>
-    ${Role.options.map(
-      (role) => html`<div class="check">
+    ${roleChoices(roles).map(
+      ([role, name]) => html`<div class="check">
         <input
           type="radio"
           id=${`role-${role}`}
@@ -69,22 +77,22 @@ function roleBoxes(chosen: Role, unseen = false): Html {
           checked=${role === chosen}
           aria-describedby=${`role-${role}-words`}
         />
-        <label for=${`role-${role}`}>${role}</label>
-        <p class="hint" id=${`role-${role}-words`}>${rightsOf[role].summary}</p>
+        <label for=${`role-${role}`}>${name}</label>
+        <p class="hint" id=${`role-${role}-words`}>${roleSummary(heldRole(roles, role))}</p>
       </div>`,
     )}
   </fieldset>`
 }
 
-type NewMember = { token: string; email: string; role: Role; problem: string | undefined }
+type NewMember = { token: string; roles: Roles; email: string; role: GivenRole; problem: string | undefined }
 
-export function newMemberView({ token, email, role, problem }: NewMember): Html {
+export function newMemberView({ token, roles, email, role, problem }: NewMember): Html {
   return html`<div class="narrow">
     ${heading('New member', 'You get a one-time link to pass on. The member uses it to set up how they sign in.')}
     <form class="sheet stack" method="post" action="/dashboard/members">
       ${tokenField(token)}
       ${field({ name: 'email', label: 'Email', type: 'email', value: email, error: problem, maxlength: 320 })}
-      ${roleBoxes(role)}
+      ${roleBoxes(roles, role)}
       <div class="decide">
         <button>Add and create link</button>
         <a class="button second" href="/dashboard/members">Cancel</a>
@@ -108,6 +116,7 @@ export function linkView(link: string, email: string | null, expiresAt: string):
 }
 
 type OneMember = {
+  roles: Roles
   member: ListedMember
   email: string | null
   ways: Awaited<ReturnType<typeof signInMethods>>
@@ -124,8 +133,10 @@ const endingTokens = (names: readonly string[]): string =>
     : `The API tokens that they created stop working: ${names.map((name) => `“${name}”`).join(', ')}.`
 
 /** A person of a reseller leads to the reseller. */
-const roleOf = ({ role, resellerId }: ListedMember): Content =>
-  resellerId === undefined ? role : html`<a href=${`/dashboard/resellers/${resellerId}`}>${role}</a>`
+const roleOf = (roles: Roles, { role, resellerId }: ListedMember): Content =>
+  resellerId === undefined
+    ? roleName(heldRole(roles, role))
+    : html`<a href=${`/dashboard/resellers/${resellerId}`}>${role}</a>`
 
 function directoryWords(member: ListedMember): string {
   if (member.status === 'present') return 'managed by it; the role follows its groups where they are mapped'
@@ -134,7 +145,10 @@ function directoryWords(member: ListedMember): string {
     : 'deactivated there; reactivate the member there'
 }
 
-export function memberView(view: View, { member, email, ways, sessions, tokens, isSelf }: OneMember): Html {
+export function memberView(
+  view: View,
+  { roles, member, email, ways, sessions, tokens, isSelf }: OneMember,
+): Html {
   const { memberId, role, createdAt } = member
   const at = `/dashboard/members/${memberId}`
   const waysText = [
@@ -146,14 +160,14 @@ export function memberView(view: View, { member, email, ways, sessions, tokens, 
     ${heading(email ?? memberId, copyable('member ID', memberId))}
     <div class="sheet">
       ${facts([
-        ['Role', roleOf(member)],
+        ['Role', roleOf(roles, member)],
         ...(member.directory ? ([['Directory', directoryWords(member)]] as const) : []),
         ['Member since', dayOf(createdAt)],
         ['Sign-in methods', waysText.length === 0 ? 'none yet' : waysText.join(', ')],
       ])}
     </div>
     ${isSelf && section('Your membership', html`<p>Manage <a href="/dashboard/account">your account</a> to change how you sign in. Another owner can change your role or remove you.</p>`)}
-    ${!isSelf && member.status === 'present' && role !== 'reseller' && section('Role', form(view, `${at}/role`, roleBoxes(role, true), html`<button class="second">Change role</button>`))}
+    ${!isSelf && member.status === 'present' && role !== 'reseller' && section('Role', form(view, `${at}/role`, roleBoxes(roles, role, true), html`<button class="second">Change role</button>`))}
     ${section('Sessions', sessionsView(view, sessions, at, isSelf))}
     ${
       !isSelf &&

@@ -25,7 +25,7 @@ type Bill = z.infer<typeof Bill>
 
 /** What was used in a month as CSV, the same as the API exports. */
 export function meteredUseFile(app: FastifyInstance, { ports }: PageContext): void {
-  app.get('/metered-use.csv', pageRoute({ page: 'member', query: Query }), async (request, reply) => {
+  app.get('/metered-use.csv', pageRoute({ page: 'licenses:read', query: Query }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { success, data } = Bill.safeParse(Query.parse(request.query))
     if (!success) throw new Problem(400, 'invalid_request', 'Choose a month and the rows of the file.')

@@ -53,28 +53,32 @@ export function meterLinesPage(
   { kind, owned, find }: LinesOf,
 ): void {
   const nav = `${kind}s` as const
-  app.get(`/${nav}/:id/meters/:meter`, auditedPage(kind, Query), async (request: LinesRequest, reply) => {
-    const { tenantId } = principalOf(request)
-    const { id, meter } = request.params
-    const { named, trail } = await find(request)
-    if (!isSlug(meter)) throw notFound('page')
-    const { cursor } = Query.parse(request.query)
-    const boundTo = [tenantId, 'dashboard meter lines', id, meter]
-    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const [{ items: lines, next }, meters] = await Promise.all([
-      listLines(ports.db, id, meter, keyset),
-      owned.own(ports, tenantId, id),
-    ])
-    const isKnown = lines.length > 0 || meters.some(({ owner }) => owner.meter === meter)
-    if (!isKnown) throw notFound('page')
-    const path = `/dashboard/${nav}/${id}/meters/${meter}`
-    const isShared = kind === 'customer'
-    return show(reply, {
-      title: `Lines of ${meter}`,
-      nav,
-      trail,
-      content: () =>
-        linesView({ path, named, isShared, meter, lines, cursor, next: cursors.write(boundTo, next) }),
-    })
-  })
+  app.get(
+    `/${nav}/:id/meters/:meter`,
+    auditedPage(`${nav}:read`, kind, Query),
+    async (request: LinesRequest, reply) => {
+      const { tenantId } = principalOf(request)
+      const { id, meter } = request.params
+      const { named, trail } = await find(request)
+      if (!isSlug(meter)) throw notFound('page')
+      const { cursor } = Query.parse(request.query)
+      const boundTo = [tenantId, 'dashboard meter lines', id, meter]
+      const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+      const [{ items: lines, next }, meters] = await Promise.all([
+        listLines(ports.db, id, meter, keyset),
+        owned.own(ports, tenantId, id),
+      ])
+      const isKnown = lines.length > 0 || meters.some(({ owner }) => owner.meter === meter)
+      if (!isKnown) throw notFound('page')
+      const path = `/dashboard/${nav}/${id}/meters/${meter}`
+      const isShared = kind === 'customer'
+      return show(reply, {
+        title: `Lines of ${meter}`,
+        nav,
+        trail,
+        content: () =>
+          linesView({ path, named, isShared, meter, lines, cursor, next: cursors.write(boundTo, next) }),
+      })
+    },
+  )
 }

@@ -47,6 +47,7 @@ import {
 } from './product-of-page.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
+const requestDeletion = pageRoute({ page: 'delete_key_types' })
 
 const NewForm = withMeters(
   withFloatingSeats(withOneValueEach(z.object({ ...keyTypeFields, ...newKeyTypeId }))),
@@ -124,7 +125,8 @@ function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
       title: 'Edit key type',
       nav: 'products',
       trail: aboveIn(place.product),
-      content: ({ token }) => editKeyTypeView({ token, ...place }, form),
+      content: ({ token, may }) =>
+        editKeyTypeView({ token, ...place, mayDelete: may('delete_key_types') }, form),
       form,
     })
 
@@ -187,19 +189,23 @@ async function changesForLicenses(
 
 /** Deletion is requested here as by an API client, and runs when it is approved. */
 function deletion(app: FastifyInstance, { ports }: PageContext): void {
-  app.post('/products/:id/key-types/:keyType/delete', manage, async (request: KeyTypeRequest, reply) => {
-    const { product, keyType } = await keyTypeOfPage(ports, request)
-    const { productId } = product
-    const parameters = { productId, keyTypeId: keyType.keyTypeId }
-    try {
-      const id = await askApproval(ports, request, deleteKeyType, { parameters, query: {}, body: null })
-      return reply.redirect(`/dashboard/approvals/${id}`, 303)
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      return redirectWith(reply, `/dashboard/products/${productId}`, {
-        kind: 'wrong',
-        text: sentenceOf(error.code),
-      })
-    }
-  })
+  app.post(
+    '/products/:id/key-types/:keyType/delete',
+    requestDeletion,
+    async (request: KeyTypeRequest, reply) => {
+      const { product, keyType } = await keyTypeOfPage(ports, request)
+      const { productId } = product
+      const parameters = { productId, keyTypeId: keyType.keyTypeId }
+      try {
+        const id = await askApproval(ports, request, deleteKeyType, { parameters, query: {}, body: null })
+        return reply.redirect(`/dashboard/approvals/${id}`, 303)
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        return redirectWith(reply, `/dashboard/products/${productId}`, {
+          kind: 'wrong',
+          text: sentenceOf(error.code),
+        })
+      }
+    },
+  )
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../html.ts'
+import { type Content, type Html, html } from '../../html.ts'
 import { type FilledForm, typedIn } from '../forms/filled-form.ts'
 import { formProblem, textField } from '../forms/form-fields.ts'
 import { facts, heading, notice, section, sentenceList, tokenField } from '../frame/parts.ts'
@@ -49,7 +49,10 @@ type OneKeyType = Place & {
   live: number
 }
 
-export function editKeyTypeView({ token, product, keyTypeId, live }: OneKeyType, form: FilledForm): Html {
+export function editKeyTypeView(
+  { token, product, keyTypeId, live, mayDelete }: OneKeyType & { mayDelete: boolean },
+  form: FilledForm,
+): Html {
   const path = `${pathOf(product)}/key-types/${keyTypeId}`
   return html`<div class="narrow">
     ${heading('Edit key type', html`<code>${keyTypeId}</code> of ${product.name}`)}
@@ -70,18 +73,21 @@ export function editKeyTypeView({ token, product, keyTypeId, live }: OneKeyType,
         <a class="button second" href=${pathOf(product)}>Cancel</a>
       </div>
     </form>
-    ${section(
-      'Deletion',
-      live > 0
-        ? html`<p class="lead">A key type with live licenses cannot be deleted.</p>`
-        : html`<form method="post" action=${`${path}/delete`}>
-            ${tokenField(token)}
-            <button class="dangerous">Request deletion</button>
-          </form>`,
-      'Ended licenses keep its entitlements. An owner or an approver decides.',
-    )}
+    ${mayDelete && deletionSection(token, `${path}/delete`, live)}
   </div>`
 }
+
+const deletionSection = (token: string, action: string, live: number): Content =>
+  section(
+    'Deletion',
+    live > 0
+      ? html`<p class="lead">A key type with live licenses cannot be deleted.</p>`
+      : html`<form method="post" action=${action}>
+          ${tokenField(token)}
+          <button class="dangerous">Request deletion</button>
+        </form>`,
+    'Ended licenses keep its entitlements. An owner or an approver decides.',
+  )
 
 const licensesOf = (live: number): string =>
   live === 1 ? '1 live license has' : `${live.toLocaleString('en')} live licenses have`

@@ -20,8 +20,8 @@ import { testModePages } from './test-mode-route.ts'
 import { productsView, productView } from './view.ts'
 
 const Query = z.object({ cursor: one })
-const list = pageRoute({ page: 'member', query: Query })
-const productPage = pageRoute({ page: 'member', query: SeatQuery.extend(meterQuery) })
+const list = pageRoute({ page: 'products:read', query: Query })
+const productPage = pageRoute({ page: 'products:read', query: SeatQuery.extend(meterQuery) })
 const pageSize = 50
 
 /** The products and their key types, and the forms that create and change them. */

@@ -38,44 +38,52 @@ export function licenseProofsPage(app: FastifyInstance, { ports, show }: PageCon
     return found
   }
 
-  app.get('/licenses/:id/proofs', auditedPage('license', Query), async (request: OneLicense, reply) => {
-    const { license } = await requireLicense(request)
-    const { licenseId, tenantId } = license
-    const { upTo } = Query.parse(request.query)
-    const after = upTo === undefined ? undefined : upTo + 1
-    const history = await readHistory(
-      ports,
-      { tenantId, licenseId },
-      { order: 'newest', after, limit: pageSize },
-    )
-    const guessable = await guessableHash(ports, licenseId)
-    const events = await Promise.all(
-      history.entries.map(async (entry, at) => {
-        const recorded = history.recorded[at]
-        const isWithheld = recorded !== undefined && revealsKey(recorded.event, guessable)
-        return { entry, isWithheld, proof: await proofOfEvent(ports, licenseId, entry.sequence) }
-      }),
-    )
-    return show(reply, {
-      title: `Proofs of ${license.displayKey}`,
-      nav: 'licenses',
-      content: () => licenseProofsView({ license, events, older: history.next }),
-    })
-  })
+  app.get(
+    '/licenses/:id/proofs',
+    auditedPage('licenses:read', 'license', Query),
+    async (request: OneLicense, reply) => {
+      const { license } = await requireLicense(request)
+      const { licenseId, tenantId } = license
+      const { upTo } = Query.parse(request.query)
+      const after = upTo === undefined ? undefined : upTo + 1
+      const history = await readHistory(
+        ports,
+        { tenantId, licenseId },
+        { order: 'newest', after, limit: pageSize },
+      )
+      const guessable = await guessableHash(ports, licenseId)
+      const events = await Promise.all(
+        history.entries.map(async (entry, at) => {
+          const recorded = history.recorded[at]
+          const isWithheld = recorded !== undefined && revealsKey(recorded.event, guessable)
+          return { entry, isWithheld, proof: await proofOfEvent(ports, licenseId, entry.sequence) }
+        }),
+      )
+      return show(reply, {
+        title: `Proofs of ${license.displayKey}`,
+        nav: 'licenses',
+        content: () => licenseProofsView({ license, events, older: history.next }),
+      })
+    },
+  )
 
-  app.get('/licenses/:id/receipts/:sequence', auditedPage('license'), async (request: OneEvent, reply) => {
-    const { license, revision } = await requireLicense(request)
-    const sequence = Sequence.safeParse(request.params.sequence)
-    if (!sequence.success || sequence.data > revision) throw notFound('event')
-    const event = { stream: licenseStream(license.licenseId), revision: sequence.data }
-    const receipt = await ports.receipts.waitFor(event)
-    if (receipt === 'withheld')
-      throw new Problem(404, 'invalid_request', `This event has no receipt: ${whyWithheld}.`)
-    if (!receipt) throw unavailable('No checkpoint covers this event yet. Try again in a few seconds.', 2)
-    const name = `receipt-${license.licenseId}-${String(sequence.data)}.json`
-    return reply
-      .type('application/json')
-      .header('content-disposition', `attachment; filename="${name}"`)
-      .send(`${JSON.stringify(receipt)}\n`)
-  })
+  app.get(
+    '/licenses/:id/receipts/:sequence',
+    auditedPage('licenses:read', 'license'),
+    async (request: OneEvent, reply) => {
+      const { license, revision } = await requireLicense(request)
+      const sequence = Sequence.safeParse(request.params.sequence)
+      if (!sequence.success || sequence.data > revision) throw notFound('event')
+      const event = { stream: licenseStream(license.licenseId), revision: sequence.data }
+      const receipt = await ports.receipts.waitFor(event)
+      if (receipt === 'withheld')
+        throw new Problem(404, 'invalid_request', `This event has no receipt: ${whyWithheld}.`)
+      if (!receipt) throw unavailable('No checkpoint covers this event yet. Try again in a few seconds.', 2)
+      const name = `receipt-${license.licenseId}-${String(sequence.data)}.json`
+      return reply
+        .type('application/json')
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .send(`${JSON.stringify(receipt)}\n`)
+    },
+  )
 }

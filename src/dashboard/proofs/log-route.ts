@@ -17,7 +17,7 @@ const timeLimitMs = 2000
 
 /** The signed log of the installation: its name, its keys, its checkpoints, and the last audit. */
 export function logProofPage(app: FastifyInstance, { ports, baseUrl, show }: PageContext): void {
-  app.get('/system/proof', pageRoute({ page: 'member' }), async (_request, reply) => {
+  app.get('/system/proof', pageRoute({ page: 'usage:read' }), async (_request, reply) => {
     const { db } = ports
     const [log, checkpoints, suspension, audits, witnesses] = await Promise.all([
       withTimeout(readNotaryLog(ports), timeLimitMs).catch(() => undefined),

@@ -21,7 +21,7 @@ const Query = z.object({ cursor: one, product: one, call: one, reason: one, cust
 
 /** The refused calls of all licenses, and calls with unknown keys. It shows devices, so the view is recorded. */
 export function refusalsPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
-  app.get('/refusals', auditedPage('devices', Query), async (request, reply) => {
+  app.get('/refusals', auditedPage('licenses:read', 'devices', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const query = Query.parse(request.query)
     const { cursor, customer } = query

@@ -39,7 +39,7 @@ export function resellerPages(app: FastifyInstance, context: PageContext): void 
 }
 
 function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
-  app.get('/resellers', pageRoute({ page: 'member', query: Query }), async (request, reply) => {
+  app.get('/resellers', pageRoute({ page: 'customers:read', query: Query }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor } = Query.parse(request.query)
     const boundTo = [tenantId, 'dashboard resellers']
@@ -54,29 +54,33 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
 }
 
 function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/resellers/:id', auditedPage('customers'), async (request: ResellerRequest, reply) => {
-    const { tenantId } = principalOf(request)
-    const entry = await requireReseller(ports, tenantId, request.params.id)
-    const { resellerId, name } = entry.reseller
-    const [{ quotas }, { items }, members, tokens] = await Promise.all([
-      quotasOf(ports, { tenantId, resellerId }),
-      listCustomers(ports.db, tenantId, { resellerId }, { after: undefined, limit: shownCustomers }),
-      listMembersOfReseller(ports.db, tenantId, resellerId),
-      listTokensOfReseller(ports.db, tenantId, resellerId, momentOf(ports)),
-    ])
-    const people = await ports.subjects.openPeople(tenantId, [
-      ...items.map(({ customer }) => customer),
-      ...members.map(({ subjectId, email }) => ({ subjectId, email, name: null })),
-    ])
-    const personAt = (at: number) => people[at] ?? unknownPerson
-    const customers = items.map((item, at) => ({ ...item, person: personAt(at) }))
-    const known = members.map((member, at) => ({ member, person: personAt(items.length + at) }))
-    return show(reply, {
-      title: name,
-      nav: 'resellers',
-      content: (view) => resellerView(view, { entry, quotas, customers, members: known, tokens }),
-    })
-  })
+  app.get(
+    '/resellers/:id',
+    auditedPage('customers:read', 'customers'),
+    async (request: ResellerRequest, reply) => {
+      const { tenantId } = principalOf(request)
+      const entry = await requireReseller(ports, tenantId, request.params.id)
+      const { resellerId, name } = entry.reseller
+      const [{ quotas }, { items }, members, tokens] = await Promise.all([
+        quotasOf(ports, { tenantId, resellerId }),
+        listCustomers(ports.db, tenantId, { resellerId }, { after: undefined, limit: shownCustomers }),
+        listMembersOfReseller(ports.db, tenantId, resellerId),
+        listTokensOfReseller(ports.db, tenantId, resellerId, momentOf(ports)),
+      ])
+      const people = await ports.subjects.openPeople(tenantId, [
+        ...items.map(({ customer }) => customer),
+        ...members.map(({ subjectId, email }) => ({ subjectId, email, name: null })),
+      ])
+      const personAt = (at: number) => people[at] ?? unknownPerson
+      const customers = items.map((item, at) => ({ ...item, person: personAt(at) }))
+      const known = members.map((member, at) => ({ member, person: personAt(items.length + at) }))
+      return show(reply, {
+        title: name,
+        nav: 'resellers',
+        content: (view) => resellerView(view, { entry, quotas, customers, members: known, tokens }),
+      })
+    },
+  )
 }
 
 const quotaLines = given.transform((text, context) => {

@@ -67,7 +67,7 @@ async function saleOf(ports: Ports<'db'>, request: OneRequest): Promise<KnownSal
 }
 
 function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
-  app.get('/sales', auditedPage('sales', Query), async (request, reply) => {
+  app.get('/sales', auditedPage('licenses:read', 'sales', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const query = Query.parse(request.query)
     const { cursor, status: requestedStatus, provider: requestedProvider, product, needs: requested } = query
@@ -114,7 +114,7 @@ async function customerOf(ports: Ports<'db'>, tenantId: string, customerId: stri
 }
 
 function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/sales/:id', auditedPage('sale'), async (request: OneRequest, reply) => {
+  app.get('/sales/:id', auditedPage('licenses:read', 'sale'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const sale = await saleOf(ports, request)
     const licenseIds = itemsOf(sale).map(({ licenseId }) => licenseId)
@@ -139,7 +139,7 @@ function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
           ),
           history,
           deliveries: deliveries.flatMap(({ items }) => items),
-          mayReplay: may(role, 'manage_connections'),
+          mayReplay: may(role, 'replay_sales'),
           mapping,
         }),
     })
@@ -185,8 +185,8 @@ function outcomeWords({ licensed, stillParked }: MappingOutcome): string {
 }
 
 function replayForm(app: FastifyInstance, { ports }: PageContext): void {
-  const manage = pageRoute({ page: 'manage_connections' })
-  app.post('/sales/:id/replay', manage, async (request: OneRequest, reply) => {
+  const replay = pageRoute({ page: 'replay_sales' })
+  app.post('/sales/:id/replay', replay, async (request: OneRequest, reply) => {
     const { id } = await saleOf(ports, request)
     return redirectWith(reply, `/dashboard/sales/${id}`, await outcomeOf(ports, request, id))
   })

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { momentOf } from '../../commands/origin.ts'
 import { maskedKey } from '../../credentials/license-key.ts'
+import { may } from '../../domain/members/roles.ts'
 import { isStorable } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
 import { type Found, search } from '../../search/search.ts'
@@ -23,14 +24,15 @@ const SearchForm = z.object({ text: z.string().max(1000) })
  * of a URL, and is not shown again. A single result opens at once.
  */
 export function searchPage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/search', pageRoute({ page: 'member' }), async (_request, reply) =>
+  app.get('/search', pageRoute({ page: 'licenses:read' }), async (_request, reply) =>
     reply.redirect('/dashboard', 303),
   )
 
-  app.post('/search', pageRoute({ page: 'member' }), async (request, reply) => {
-    const { tenantId } = principalOf(request)
+  app.post('/search', pageRoute({ page: 'licenses:read' }), async (request, reply) => {
+    const { tenantId, role } = principalOf(request)
     const { text } = formOf(SearchForm, request)
-    const found = await search(ports, tenantId, text)
+    const all = await search(ports, tenantId, text)
+    const found = may(role, 'customers:read') ? all : { ...all, customers: [] }
     await noteSearch(ports, request, found)
     const path = onlyOne(found)
     if (path !== undefined) return reply.redirect(path, 303)

@@ -7,7 +7,15 @@ import type { LoginDecider } from '../../commands/logins.ts'
 import { emailOf } from '../../commands/members/members.ts'
 import type { Origin } from '../../commands/origin.ts'
 import type { AuditTarget } from '../../domain/audit/events.ts'
-import { type MemberRole, may, type Permission } from '../../domain/members/roles.ts'
+import {
+  type HeldRole,
+  lackingScopes,
+  may,
+  type Reading,
+  type Right,
+  roleName,
+} from '../../domain/members/roles.ts'
+import { quoted } from '../../domain/plain-text.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { addressOf } from '../../http/listening.ts'
 import { Problem } from '../../http/problem.ts'
@@ -16,14 +24,14 @@ import { pageRoute } from '../frame/page-route.ts'
 import { home, leadingTo } from './redirect-with.ts'
 import { sessionHashOf } from './session.ts'
 
-/** The signed-in member, read anew for each request: a removed role has no effect on the next one. */
+/** The signed-in member, read anew for each request: what their role allows is what it allows now. */
 export type Principal = {
   memberId: string
   tenantId: string
   tenantName: string
   tenantStatus: 'active' | 'suspended' | 'closed'
   plan: Plan
-  role: MemberRole
+  role: HeldRole
   /** Of a person of a reseller, who sees only what is theirs. */
   resellerId: string | undefined
   /** Null once the person's data was erased. */
@@ -38,10 +46,10 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /**
-     * Who may open the page: everyone, every member of the vendor, those with a permission, the people of resellers, or anyone who
-     * is signed in. A person of a reseller reaches nothing that does not name them.
+     * Who may open the page: everyone, every member of the vendor, those with a permission or a reading scope, the people of resellers,
+     * or anyone who is signed in. A person of a reseller reaches nothing that does not name them.
      */
-    page?: 'open' | 'member' | Permission | 'reseller' | 'anyone'
+    page?: 'open' | 'member' | Right | 'reseller' | 'anyone'
     /** Requested by the page itself at intervals, which does not extend the session. */
     background?: true
     /**
@@ -77,9 +85,7 @@ export function guardRoutes(
     if (!principal) return redirectToPage(request, reply, '/dashboard/sign-in')
     if (principal.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'This workspace is closed.')
     if (principal.role === 'reseller' && isHome(request)) return reply.redirect(resellerHome, 303)
-    if (!mayOpen(principal.role, page)) {
-      throw new Problem(403, 'forbidden', 'Your role does not allow this. Ask an owner of the workspace.')
-    }
+    if (!mayOpen(principal.role, page)) throw new Problem(403, 'forbidden', whyNot(principal.role, page))
     const within = request.method === 'GET' ? freshMs : 2 * freshMs
     if (proof === 'open' && !isFresh(ports, principal, within))
       return redirectToPage(request, reply, '/dashboard/confirm')
@@ -97,15 +103,26 @@ const isHome = ({ method, routeOptions: { url } }: FastifyRequest): boolean =>
 type Page = Exclude<FastifyContextConfig['page'], 'open' | undefined>
 
 /** Whether a page is for members with this role: nothing is for the people of resellers unless it says so. */
-function mayOpen(role: MemberRole, page: Page): boolean {
+function mayOpen(role: HeldRole, page: Page): boolean {
   if (page === 'anyone') return true
   if (role === 'reseller' || page === 'reseller') return role === page
   return page === 'member' || may(role, page)
 }
 
-/** The options of a route for every member whose views are recorded in the audit log. */
-export const auditedPage = (auditedView: AuditTarget['kind'], query?: z.ZodObject) =>
-  pageRoute({ page: 'member', auditedView, ...(query && { query }) })
+/** Why a page is not for members with this role: the scopes that a custom role lacks. */
+function whyNot(role: HeldRole, page: Page): string {
+  const lacking =
+    typeof role === 'string' || page === 'anyone' || page === 'member' || page === 'reseller'
+      ? []
+      : (lackingScopes(role, page) ?? [])
+  if (lacking.length === 0) return 'Your role does not allow this. Ask an owner of the workspace.'
+  const scopes = lacking.length === 1 ? `the scope ${lacking[0]}` : `the scopes ${lacking.join(', ')}`
+  return `Your role ${quoted(roleName(role))} lacks ${scopes}. Ask an owner of the workspace.`
+}
+
+/** The options of a route whose views are recorded in the audit log, for members who may read what it shows. */
+export const auditedPage = (page: Reading, auditedView: AuditTarget['kind'], query?: z.ZodObject) =>
+  pageRoute({ page, auditedView, ...(query && { query }) })
 
 const ViewRequest = z.object({
   params: z.object({ id: z.string().optional() }).catch({}),
@@ -162,8 +179,8 @@ async function signedIn(
   if (!member) return undefined
   const known = await memberOfSession(ports.db, member)
   if (!known) return undefined
-  const { memberId, tenantId, role, resellerId } = known.member
-  const { tenantName, tenantStatus, plan } = known
+  const { memberId, tenantId, resellerId } = known.member
+  const { role, tenantName, tenantStatus, plan } = known
   return {
     memberId,
     tenantId,

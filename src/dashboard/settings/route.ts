@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { readMaskedKeys } from '../../../projections/client-keys.ts'
+import { listCustomRoles } from '../../../projections/custom-roles.ts'
 import { readScim } from '../../../projections/scim.ts'
 import { listSignInProviders } from '../../../projections/sign-in-providers.ts'
 import { listSigningKeys } from '../../../projections/signing.ts'
@@ -32,12 +33,13 @@ const path = '/dashboard/settings'
 export function settingPages(app: FastifyInstance, context: PageContext): void {
   const { ports, show } = context
 
-  app.get('/settings', pageRoute({ page: 'member' }), async (request, reply) => {
+  app.get('/settings', pageRoute({ page: 'integrations:read' }), async (request, reply) => {
     const principal = principalOf(request)
     const keys = await readMaskedKeys(ports.db, principal.tenantId)
     const tenant = await findTenant(ports.db, principal.tenantId)
     const { providers } = await listSignInProviders(ports.db, principal.tenantId)
     const { scim } = await readScim(ports.db, principal.tenantId)
+    const { roles } = await listCustomRoles(ports.db, principal.tenantId)
     const signingKeys = await listSigningKeys(ports.db, principal.tenantId, momentOf(ports))
     return show(reply, {
       title: 'Settings',
@@ -53,6 +55,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
           },
           signIn: { count: providers.length, providersOnly: tenant?.providersOnly ?? false },
           scim,
+          roles,
           customersByAddress: !tenant?.noCustomersByAddress,
           mayManage: may(principal.role, 'manage_settings'),
           mayChangeRule: may(principal.role, 'manage_members'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isId } from '../../credentials/id.ts'
-import { Role } from '../../domain/members/roles.ts'
+import { GivenRole } from '../../domain/members/roles.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
 import { ScimSettings } from '../../domain/scim/events.ts'
 import type { Scim } from '../../domain/scim/scim.ts'
@@ -9,6 +9,7 @@ import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
 import { isSlug } from '../../domain/values.ts'
 import { newForm } from '../forms/filled-form.ts'
 import { given, optionalLine, wantedLine, wordsIn } from '../forms/typed.ts'
+import { nameOfRole, type Roles, roleList, roleNamed } from '../members/role-names.ts'
 
 const { domains, roles } = ProviderSettings.shape
 
@@ -16,17 +17,24 @@ const { domains, roles } = ProviderSettings.shape
 const operation = z.string().refine((id) => isId('req', id))
 
 /** What stands before the colon, and a role, one of each in a line; what stands before may hold colons. */
-const rolesBy = <Name extends 'value' | 'group', Mapped extends z.ZodType>(name: Name, roleList: Mapped) =>
+const rolesBy = <Name extends 'value' | 'group', Mapped extends z.ZodType>(
+  name: Name,
+  mappedRoles: Mapped,
+  known: Roles,
+) =>
   given.transform((text, context): z.infer<Mapped> => {
     const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-    const mapped = roleList.safeParse(
+    const mapped = mappedRoles.safeParse(
       lines.map((line) => {
         const at = line.lastIndexOf(':')
-        return { [name]: line.slice(0, Math.max(0, at)).trim(), role: line.slice(at + 1).trim() }
+        return {
+          [name]: line.slice(0, Math.max(0, at)).trim(),
+          role: roleNamed(known, line.slice(at + 1).trim()),
+        }
       }),
     )
     if (mapped.success) return mapped.data
-    const message = `Write each line as ${name}: role. Roles are ${Role.options.join(', ')}.`
+    const message = `Write each line as ${name}: role. Roles are ${roleList(known)}.`
     context.addIssue({ code: 'custom', message })
     return z.NEVER
   })
@@ -38,39 +46,39 @@ const emailDomains = given.transform((text, context) => {
   return z.NEVER
 })
 
-const defaultRole = z.union([Role, z.literal('').transform(() => null)])
+const defaultRole = z.union([GivenRole, z.literal('').transform(() => null)])
 
-const fields = {
+const fieldsWith = (known: Roles) => ({
   operation,
   name: wantedLine(60, 'Enter a name.'),
   clientId: wantedLine(300, 'Enter the client ID.'),
   domains: emailDomains,
   roleClaim: optionalLine(100).transform((claim) => claim ?? null),
-  roles: rolesBy('value', roles),
+  roles: rolesBy('value', roles, known),
   defaultRole,
-}
-
-export const NewProviderForm = z.object({
-  ...fields,
-  id: given.refine(isSlug, 'Enter lowercase letters, digits and hyphens, such as entra.'),
-  issuer: wantedLine(2048, 'Enter the issuer.'),
-  clientSecret: wantedLine(4096, 'Enter the client secret.'),
 })
+
+/** @param known the custom roles of the workspace, which the form may name */
+export const newProviderForm = (known: Roles) =>
+  z.object({
+    ...fieldsWith(known),
+    id: given.refine(isSlug, 'Enter lowercase letters, digits and hyphens, such as entra.'),
+    issuer: wantedLine(2048, 'Enter the issuer.'),
+    clientSecret: wantedLine(4096, 'Enter the client secret.'),
+  })
 
 /** An empty client secret keeps the present one. */
-export const ProviderForm = z.object({ ...fields, clientSecret: optionalLine(4096) })
+export const providerForm = (known: Roles) =>
+  z.object({ ...fieldsWith(known), clientSecret: optionalLine(4096) })
 
 /** How members of a directory get their roles. */
-export const DirectoryForm = z.object({
-  operation,
-  roles: rolesBy('group', ScimSettings.shape.roles),
-  defaultRole,
-})
+export const directoryForm = (known: Roles) =>
+  z.object({ operation, roles: rolesBy('group', ScimSettings.shape.roles, known), defaultRole })
 
 /** The form of a directory as it is. */
-export const formOfDirectory = ({ settings }: Pick<Scim, 'settings'>) =>
+export const formOfDirectory = ({ settings }: Pick<Scim, 'settings'>, known: Roles) =>
   newForm({
-    roles: settings.roles.map(({ group, role }) => `${group}: ${role}`).join('\n'),
+    roles: settings.roles.map(({ group, role }) => `${group}: ${nameOfRole(known, role)}`).join('\n'),
     defaultRole: settings.defaultRole ?? '',
   })
 
@@ -78,13 +86,13 @@ export const OperationForm = z.object({ operation })
 export const RuleForm = z.object({ rule: z.enum(['any', 'providers']) })
 
 /** The form of a provider as it is, without its secret. */
-export const formOfProvider = (provider: SignInProvider) =>
+export const formOfProvider = (provider: SignInProvider, known: Roles) =>
   newForm({
     name: provider.name,
     clientId: provider.clientId,
     domains: provider.domains.join('\n'),
     roleClaim: provider.roleClaim ?? '',
-    roles: provider.roles.map(({ value, role }) => `${value}: ${role}`).join('\n'),
+    roles: provider.roles.map(({ value, role }) => `${value}: ${nameOfRole(known, role)}`).join('\n'),
     defaultRole: provider.defaultRole ?? '',
   })
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { listCustomRoles } from '../../../projections/custom-roles.ts'
 import { listSignInProviders } from '../../../projections/sign-in-providers.ts'
 import { findTenant } from '../../../projections/tenants.ts'
 import { changeSignInRule } from '../../commands/tenants.ts'
 import { newId } from '../../credentials/id.ts'
 import { maxProviders, type SignInProvider } from '../../domain/sign-in-providers/provider.ts'
-import type { GatedOperation } from '../../gate/operation.ts'
 import {
   addSignInProvider,
   changeSignInProvider,
@@ -15,15 +15,17 @@ import { type FilledForm, newForm, readForm } from '../forms/filled-form.ts'
 import { formOf } from '../forms/forms.ts'
 import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
+import type { Roles } from '../members/role-names.ts'
 import type { PageContext } from '../page-context.ts'
+import { runOperation } from '../run-operation.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import {
   fieldOf,
   formOfProvider,
-  NewProviderForm,
+  newProviderForm,
   OperationForm,
-  ProviderForm,
+  providerForm,
   RuleForm,
 } from './sign-in-form.ts'
 import { newProviderView, providerView, ruleWords, signInSettingsView } from './sign-in-view.ts'
@@ -65,37 +67,27 @@ export function signInSettingPages(app: FastifyInstance, context: PageContext): 
   onePages(app, context)
 }
 
-/** Executes an operation with the same rules as an approved API request: the member has just confirmed who they are. */
-async function run<Result>(
-  { ports }: PageContext,
-  request: FastifyRequest,
-  operation: GatedOperation<Result>,
-  id: string,
-  { parameters = {}, body = null }: { parameters?: Record<string, string>; body?: object | null },
-): Promise<Result> {
-  const { tenantId } = principalOf(request)
-  const input = { parameters, query: {}, body }
-  await operation.check(ports, tenantId, input)
-  return operation.run(ports, tenantId, input, { id, origin: originOfMember(request) })
-}
-
 function addPages(app: FastifyInstance, context: PageContext): void {
-  const form = (request: FastifyRequest, reply: FastifyReply, filled: FilledForm) =>
-    context.show(reply, {
+  const form = async (request: FastifyRequest, reply: FastifyReply, filled: FilledForm) => {
+    const { tenantId } = principalOf(request)
+    const { roles } = await listCustomRoles(context.ports.db, tenantId)
+    return context.show(reply, {
       title: 'Add provider',
       nav: 'settings',
-      content: (view) => newProviderView(view, principalOf(request).tenantId, filled, newId('req')),
+      content: (view) => newProviderView(view, tenantId, roles, filled, newId('req')),
       form: filled,
     })
+  }
 
   app.get(`${path}/new`, withSecret, async (request, reply) => form(request, reply, newForm()))
 
   app.post(path, withSecret, async (request, reply) => {
-    const { filled, data } = readForm(NewProviderForm, request)
+    const { roles } = await listCustomRoles(context.ports.db, principalOf(request).tenantId)
+    const { filled, data } = readForm(newProviderForm(roles), request)
     if (!data) return form(request, reply, filled)
     const { operation, ...body } = data
     try {
-      const { providerId } = await run(context, request, addSignInProvider, operation, { body })
+      const { providerId } = await runOperation(context, request, addSignInProvider, operation, { body })
       return redirectWith(reply, `${back}/${providerId}`, 'Provider added. Sign in with it to try it.')
     } catch (error) {
       return form(request, reply, refusedForm(error, filled, fieldOf))
@@ -105,35 +97,44 @@ function addPages(app: FastifyInstance, context: PageContext): void {
 
 function onePages(app: FastifyInstance, context: PageContext): void {
   const { ports, show } = context
-  const form = (request: FastifyRequest, reply: FastifyReply, provider: SignInProvider, filled: FilledForm) =>
+  const form = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { provider, roles }: { provider: SignInProvider; roles: Roles },
+    filled: FilledForm,
+  ) =>
     show(reply, {
       title: provider.name,
       nav: 'settings',
-      content: (view) => providerView(view, principalOf(request).tenantId, provider, filled, newId('req')),
+      content: (view) =>
+        providerView(view, principalOf(request).tenantId, provider, roles, filled, newId('req')),
       form: filled,
     })
-  const providerOf = (request: OneRequest) =>
-    requireProvider(ports, principalOf(request).tenantId, request.params.id)
+  const known = async (request: OneRequest) => {
+    const { tenantId } = principalOf(request)
+    const provider = await requireProvider(ports, tenantId, request.params.id)
+    return { provider, ...(await listCustomRoles(ports.db, tenantId)) }
+  }
 
   app.get(`${path}/:id`, withSecret, async (request: OneRequest, reply) => {
-    const provider = await providerOf(request)
-    return form(request, reply, provider, formOfProvider(provider))
+    const shown = await known(request)
+    return form(request, reply, shown, formOfProvider(shown.provider, shown.roles))
   })
 
   app.post(`${path}/:id`, withSecret, async (request: OneRequest, reply) => {
-    const provider = await providerOf(request)
-    const { filled, data } = readForm(ProviderForm, request)
-    if (!data) return form(request, reply, provider, filled)
+    const shown = await known(request)
+    const { filled, data } = readForm(providerForm(shown.roles), request)
+    if (!data) return form(request, reply, shown, filled)
     const { operation, ...body } = data
-    const input = { parameters: { id: provider.providerId }, body }
-    await run(context, request, changeSignInProvider, operation, input)
+    const input = { parameters: { id: shown.provider.providerId }, body }
+    await runOperation(context, request, changeSignInProvider, operation, input)
     return redirectWith(reply, back, 'Provider saved.')
   })
 
   app.post(`${path}/:id/delete`, manageForm, async (request: OneRequest, reply) => {
-    const { providerId: id } = await providerOf(request)
+    const { id } = request.params
     const { operation } = formOf(OperationForm, request)
-    await run(context, request, deleteSignInProvider, operation, { parameters: { id } })
+    await runOperation(context, request, deleteSignInProvider, operation, { parameters: { id } })
     return redirectWith(reply, back, 'Provider deleted.')
   })
 }

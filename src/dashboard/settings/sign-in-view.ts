@@ -1,4 +1,3 @@
-import { Role } from '../../domain/members/roles.ts'
 import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
 import { type Html, html } from '../../html.ts'
 import { backChannelPath, redirectPath } from '../../http/sign-in-paths.ts'
@@ -6,6 +5,7 @@ import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, formProblem, textArea, textField } from '../forms/form-fields.ts'
 import type { View } from '../frame/page.ts'
 import { copyable, facts, heading, section, select, table, tokenField } from '../frame/parts.ts'
+import { type Roles, roleChoices, roleList } from '../members/role-names.ts'
 
 const path = '/dashboard/settings/sign-in'
 
@@ -72,7 +72,7 @@ export function signInSettingsView({ token }: View, { providers, providersOnly, 
 
 type Target = { action: string; operation: string; button: string }
 
-function settingFields(form: FilledForm): Html[] {
+function settingFields(form: FilledForm, roles: Roles): Html[] {
   return [
     textField(form, {
       name: 'name',
@@ -97,14 +97,14 @@ function settingFields(form: FilledForm): Html[] {
     textArea(form, {
       name: 'roles',
       label: 'Roles (optional)',
-      hint: `One in each line, as value: role. The first that fits counts. Roles are ${Role.options.join(', ')}.`,
+      hint: `One in each line, as value: role. The first that fits counts. Roles are ${roleList(roles)}.`,
       required: false,
     }),
     choiceField(form, {
       name: 'defaultRole',
       label: 'Default role',
       hint: 'For people without a mapped value, and for new members without a claim.',
-      choices: [['', 'None: refuse them'], ...Role.options.map((role) => [role, role] as const)],
+      choices: [['', 'None: refuse them'], ...roleChoices(roles)],
     }),
   ]
 }
@@ -131,7 +131,13 @@ const formOf = (
 </form>`
 
 /** The form of a new provider. */
-export function newProviderView(view: View, tenantId: string, form: FilledForm, operation: string): Html {
+export function newProviderView(
+  view: View,
+  tenantId: string,
+  roles: Roles,
+  form: FilledForm,
+  operation: string,
+): Html {
   const redirect = `${view.baseUrl}${redirectPath(tenantId, 'ID')}`
   return html`<div class="narrow">
     ${heading('Add provider', html`Register the redirect URI <code>${redirect}</code> at the provider, with your ID in it.`)}
@@ -151,7 +157,7 @@ export function newProviderView(view: View, tenantId: string, form: FilledForm, 
         maxlength: 2048,
       }),
       secretField(form, 'Client secret', true),
-      ...settingFields(form),
+      ...settingFields(form, roles),
     ])}
   </div>`
 }
@@ -161,6 +167,7 @@ export function providerView(
   view: View,
   tenantId: string,
   { providerId, issuer, name }: SignInProvider,
+  roles: Roles,
   form: FilledForm,
   operation: string,
 ): Html {
@@ -178,7 +185,7 @@ export function providerView(
       ])}
     </div>
     ${formOf(view, form, { action: at, operation, button: 'Save' }, [
-      ...settingFields(form),
+      ...settingFields(form, roles),
       secretField(form, 'New client secret (optional)', false),
     ])}
     ${section(

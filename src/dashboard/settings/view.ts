@@ -6,6 +6,7 @@ import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, facts, heading, secretBox, section, tokenField } from '../frame/parts.ts'
 import { mailsSummary } from '../mails/view.ts'
+import type { Roles } from '../members/role-names.ts'
 import type { Principal } from '../session/principal.ts'
 import { type ApprovalSettings, approvalRuleSummary } from './approval-rule-view.ts'
 import { customersSummary } from './customers-route.ts'
@@ -23,6 +24,7 @@ type Settings = {
   approvals: ApprovalSettings
   signIn: Parameters<typeof signInSummary>[0]
   scim: Scim
+  roles: Roles
   customersByAddress: boolean
   /** Approvals and signing keys. */
   mayManage: boolean
@@ -34,7 +36,7 @@ type Settings = {
 }
 
 export function settingsView(view: View, settings: Settings): Html {
-  const { principal, sdkKey, checkoutKey, signingKeys, approvals, signIn, scim, customersByAddress } =
+  const { principal, sdkKey, checkoutKey, signingKeys, approvals, signIn, scim, roles, customersByAddress } =
     settings
   const { mayManage, mayChangeRule, mayConnect, mayWord } = settings
   const { tenantId, tenantName, tenantStatus, plan } = principal
@@ -53,9 +55,9 @@ export function settingsView(view: View, settings: Settings): Html {
     </div>
     ${section('Approvals', approvalRuleSummary(approvals, mayChangeRule), 'Who can approve dangerous requests, and for how long.')}
     ${section('Single sign-on', signInSummary(signIn, mayChangeRule), 'How members of this workspace sign in.')}
-    ${section('Directory', directorySummary(scim, mayChangeRule), 'Members that a directory adds and removes over SCIM 2.0.')}
+    ${section('Directory', directorySummary(scim, roles, mayChangeRule), 'Members that a directory adds and removes over SCIM 2.0.')}
     ${section('Customers', customersSummary(view.token, customersByAddress, mayManage), 'Which customer a new license belongs to.')}
-    ${section('Mails', mailsSummary(mayWord), 'What your customers read.')}
+    ${section('Mails', mailsSummary(mayWord, mayConnect), 'What your customers read.')}
     ${section('SDK key', sdkKeySummary(view, sdkKey, mayConnect), 'API key that your apps use for the client API.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayConnect), 'API key for creating checkout sessions.')}
     ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'Keys that sign leases and settings, so that your apps can verify them offline.')}

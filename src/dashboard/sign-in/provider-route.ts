@@ -2,23 +2,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findSignInProvider } from '../../../projections/sign-in-providers.ts'
 import { findTenant } from '../../../projections/tenants.ts'
-import { NotProven, ProviderUnreachable } from '../../access/openid/errors.ts'
-import type { Bound, Verified } from '../../access/openid/openid.ts'
-import {
-  type BegunSignIn,
-  boundTo,
-  keepSignIn,
-  providerSignInMs,
-  takeSignIn,
-} from '../../access/provider-sign-ins.ts'
+import type { Verified } from '../../access/openid/openid.ts'
+import { type BegunSignIn, providerSignInMs } from '../../access/provider-sign-ins.ts'
 import { identityOf, signInWithProvider } from '../../commands/members/provider-sign-in.ts'
-import { clientOf } from '../../commands/sign-in-providers.ts'
-import { newSecret } from '../../credentials/secret.ts'
 import { sha256 } from '../../credentials/sha256.ts'
-import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
+import {
+  type AtProvider,
+  type BrowserCookie,
+  beginSignIn,
+  failureOfProvider,
+  finishSignIn,
+} from '../../http/pages/provider-sign-in.ts'
 import { notFound } from '../../http/problem.ts'
 import { redirectPath } from '../../http/sign-in-paths.ts'
-import type { Ports } from '../../ports.ts'
 import { boxes } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
@@ -40,7 +36,6 @@ const BeginQuery = z.object({ return: boxes, confirm: z.literal('yes').optional(
 const ReturnQuery = z.object({ return: boxes })
 
 type ProviderRequest = FastifyRequest<{ Params: { workspace: string; provider: string } }>
-type At = { tenantId: string; provider: SignInProvider }
 
 /** The clocks of a provider and of this server differ by less (milliseconds). */
 const clocksDifferMs = 60_000
@@ -48,7 +43,7 @@ const clocksDifferMs = 60_000
 /** Sign-in at a provider of OpenID Connect: to the provider, and back. */
 export function providerSignInRoutes(app: FastifyInstance, context: PageContext): void {
   const { ports, show } = context
-  const cookies = browserCookies(context)
+  const cookie = browserCookie(context)
   const open = pageRoute({ page: 'open', query: ReturnQuery, foreignQuery: 'in links' })
 
   app.get('/sign-in/workspace', open, async (request, reply) => {
@@ -58,27 +53,15 @@ export function providerSignInRoutes(app: FastifyInstance, context: PageContext)
 
   const begin = pageRoute({ page: 'open', query: BeginQuery, foreignQuery: 'in links' })
   app.get('/sign-in/:workspace/:provider', begin, async (request: ProviderRequest, reply) => {
-    const at = await providerOf(ports, request)
+    const at = await providerOf(context, request)
     const { data } = BeginQuery.safeParse(request.query)
     const again = data?.confirm === 'yes' && request.principal !== undefined
     await limitChallenges(ports, request, context.browsers)
-    const random = () => newSecret(ports.randomBytes)
-    const [state, browserSecret] = [random(), random()]
-    const begun: BegunSignIn = {
-      tenantId: at.tenantId,
-      providerId: at.provider.providerId,
-      sessionHash: again ? sessionHashOf(request) : null,
-      returnTo: returnPath(data?.return[0]),
-      begunAt: ports.now(),
-    }
+    const sessionHash = again ? sessionHashOf(request) : null
     try {
-      const client = await clientOf(ports, at.tenantId, at.provider)
-      const bound = boundIn(context, at, { state, browserSecret })
-      const { roleClaim } = at.provider
-      const page = await ports.openId.begin(client, bound, { roleClaim, again })
-      await keepSignIn(ports.db, { state, browserSecret }, begun)
-      cookies.set(reply, browserSecret)
-      return await reply.redirect(page.href, 303)
+      const begun = { sessionHash, returnTo: returnPath(data?.return[0]) }
+      const page = await beginSignIn(ports, reply, cookie, at, begun)
+      return await reply.redirect(page, 303)
     } catch (error) {
       return failed(context, request, reply, at, error)
     }
@@ -87,19 +70,11 @@ export function providerSignInRoutes(app: FastifyInstance, context: PageContext)
   // The provider adds parameters of its own.
   const back = pageRoute({ page: 'open', foreignQuery: 'in links' })
   app.get('/sign-in/:workspace/:provider/callback', back, async (request: ProviderRequest, reply) => {
-    const at = await providerOf(ports, request)
-    const state = z.object({ state: z.string() }).safeParse(request.query).data?.state
-    const browserSecret = cookies.read(request)
-    if (state === undefined || browserSecret === undefined) return show(reply, stalePage, 400)
-    const named = { tenantId: at.tenantId, providerId: at.provider.providerId }
-    const begun = await takeSignIn(ports.db, { state, browserSecret }, named, ports.now())
-    if (!begun) return show(reply, stalePage, 400)
-    cookies.clear(reply)
+    const at = await providerOf(context, request)
     try {
-      const client = await clientOf(ports, at.tenantId, at.provider)
-      const query = request.url.slice(request.url.indexOf('?'))
-      const bound = boundIn(context, at, { state, browserSecret })
-      const verified = await ports.openId.finish(client, bound, query)
+      const finished = await finishSignIn(ports, request, reply, cookie, at)
+      if (!finished) return await show(reply, stalePage, 400)
+      const { begun, verified } = finished
       return begun.sessionHash === null
         ? await signIn(context, request, reply, at, begun, verified)
         : await confirm(context, request, reply, at, begun, verified)
@@ -110,37 +85,32 @@ export function providerSignInRoutes(app: FastifyInstance, context: PageContext)
 }
 
 /** @throws Problem 404 for a provider that is unknown or of another workspace, and in a closed workspace */
-async function providerOf({ db }: Ports<'db'>, { params }: ProviderRequest): Promise<At> {
+async function providerOf(
+  { ports: { db }, baseUrl }: PageContext,
+  { params }: ProviderRequest,
+): Promise<AtProvider> {
   const { workspace: tenantId, provider: providerId } = params
   const tenant = await findTenant(db, tenantId)
   const provider = await findSignInProvider(db, tenantId, providerId)
   if (!provider || tenant?.status === 'closed') throw notFound('sign-in provider')
-  return { tenantId, provider }
+  return { tenantId, provider, redirectUri: `${baseUrl}${redirectPath(tenantId, providerId)}` }
 }
 
-const boundIn = (
-  { baseUrl }: Pick<PageContext, 'baseUrl'>,
-  { tenantId, provider: { providerId } }: At,
-  { state, browserSecret }: { state: string; browserSecret: string },
-): Bound => ({
-  redirectUri: `${baseUrl}${redirectPath(tenantId, providerId)}`,
-  state,
-  ...boundTo(browserSecret, state),
-})
-
-/** The cookie that binds a sign-in to the browser in which it was begun. A new one replaces it. */
-function browserCookies({ baseUrl }: Pick<PageContext, 'baseUrl'>) {
+function browserCookie({ baseUrl }: Pick<PageContext, 'baseUrl'>): BrowserCookie {
   const isHttps = baseUrl.startsWith('https:')
   const name = cookieNameOf('provider-sign-in', isHttps)
   const options = cookieOptions(isHttps)
   return {
-    set: (reply: FastifyReply, secret: string) =>
-      reply.setCookie(name, secret, { ...options, signed: true, maxAge: providerSignInMs / 1000 }),
-    read(request: FastifyRequest): string | undefined {
+    set(reply, secret) {
+      reply.setCookie(name, secret, { ...options, signed: true, maxAge: providerSignInMs / 1000 })
+    },
+    read(request) {
       const { valid, value } = request.unsignCookie(request.cookies[name] ?? '')
       return valid ? value : undefined
     },
-    clear: (reply: FastifyReply) => reply.clearCookie(name, options),
+    clear(reply) {
+      reply.clearCookie(name, options)
+    },
   }
 }
 
@@ -149,18 +119,13 @@ function failed(
   { show }: Pick<PageContext, 'show'>,
   request: FastifyRequest,
   reply: FastifyReply,
-  { tenantId, provider: { providerId, name } }: At,
+  at: AtProvider,
   error: unknown,
 ): FastifyReply {
-  const line = { request_id: request.id, tenant: tenantId, provider: providerId }
-  if (error instanceof ProviderUnreachable) {
-    request.log.warn({ ...line, reason: error.message }, 'sign_in.provider_unreachable')
-    return show(reply.header('retry-after', '60'), unreachablePage(name), 503)
-  }
-  if (error instanceof NotProven) {
-    request.log.info({ ...line, reason: error.message }, 'sign_in.not_proven')
-    return show(reply, notProvenPage(name), 401)
-  }
+  const { name } = at.provider
+  const failure = failureOfProvider(request, at, error)
+  if (failure === 'unreachable') return show(reply.header('retry-after', '60'), unreachablePage(name), 503)
+  if (failure === 'not_proven') return show(reply, notProvenPage(name), 401)
   return show(reply.header('retry-after', retryAfterOf(error)), notRecordedPage, 503)
 }
 
@@ -171,7 +136,7 @@ async function signIn(
   context: PageContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  at: At,
+  at: AtProvider,
   { returnTo }: BegunSignIn,
   verified: Verified,
 ): Promise<FastifyReply> {
@@ -202,7 +167,7 @@ async function confirm(
   { ports, show }: PageContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  at: At,
+  at: AtProvider,
   { sessionHash, returnTo, begunAt }: BegunSignIn,
   { subject, authenticatedAt }: Verified,
 ): Promise<FastifyReply> {

@@ -22,7 +22,7 @@ const TestForm = z.object({ product: z.string().max(200) })
 
 /** The steps to the first validated license, and the test purchase that is one of them. */
 export function startPages(app: FastifyInstance, { ports, show, showPart }: PageContext): void {
-  app.get('/start', pageRoute({ page: 'member' }), async (request, reply) => {
+  app.get('/start', pageRoute({ page: 'products:read' }), async (request, reply) => {
     const facts = await readStart(ports, principalOf(request).tenantId)
     return show(reply, {
       title: 'Get started',
@@ -31,11 +31,15 @@ export function startPages(app: FastifyInstance, { ports, show, showPart }: Page
     })
   })
 
-  app.get('/start/test-purchase', pageRoute({ page: 'member', background: true }), async (request, reply) => {
-    const purchase = await newestTestPurchase(ports.db, principalOf(request).tenantId)
-    if (!purchase) throw notFound('test purchase')
-    return showPart(reply, () => stagesView(purchase))
-  })
+  app.get(
+    '/start/test-purchase',
+    pageRoute({ page: 'products:read', background: true }),
+    async (request, reply) => {
+      const purchase = await newestTestPurchase(ports.db, principalOf(request).tenantId)
+      if (!purchase) throw notFound('test purchase')
+      return showPart(reply, () => stagesView(purchase))
+    },
+  )
 
   app.post('/start/sell-elsewhere', pageRoute({ page: 'manage_connections' }), async (request, reply) => {
     await chooseSellingElsewhere(ports, principalOf(request).tenantId, originOfMember(request))

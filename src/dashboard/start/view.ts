@@ -58,7 +58,7 @@ export function startSteps(view: View, facts: StartFacts, operation: string): Ht
       text: html`<div class="stack-tight">
         <p>
           In your app, with the SDK key. The activation returns the instance ID. The package${' '}
-          <code>keyledger/sdk</code> verifies the signed answer.
+          <code>@keyledger/client/verify</code> verifies the signed answer.
         </p>
         ${copyableBlock('snippet for the app', appSnippet(view, facts))}
         <p>On a server, with a token that has the scope <code>licenses:runtime</code>:</p>

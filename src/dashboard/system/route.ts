@@ -9,7 +9,7 @@ import { listTokens } from '../../../projections/tokens/list.ts'
 import { memberIn } from '../../access/member-sessions.ts'
 import { listSignIns } from '../../access/sessions.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { may } from '../../domain/members/roles.ts'
+import { seesAddresses } from '../../domain/members/roles.ts'
 import { actorNames } from '../../history/actors.ts'
 import { type LimitKey, readLimitUse } from '../../limits/limit-use.ts'
 import type { Ports } from '../../ports.ts'
@@ -19,7 +19,7 @@ import { readUsage } from '../../usage/read.ts'
 import { readAttention } from '../frame/navigation.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { type Principal, principalOf } from '../session/principal.ts'
+import { principalOf } from '../session/principal.ts'
 import {
   type NamedLimit,
   type ReadModelsShown,
@@ -39,7 +39,7 @@ const timeoutMs = 2000
 /** The system page: the health of the installation, and the activity of this tenant alone. */
 export function systemPage(app: FastifyInstance, context: PageContext): void {
   const { ports, readiness, show, showPart } = context
-  app.get('/system', pageRoute({ page: 'member' }), async (request, reply) => {
+  app.get('/system', pageRoute({ page: 'usage:read' }), async (request, reply) => {
     const principal = principalOf(request)
     const readModels = await readModelsOf(ports, principal.tenantId)
     if (request.headers['hx-request'] === 'true')
@@ -52,7 +52,7 @@ export function systemPage(app: FastifyInstance, context: PageContext): void {
       listSigningKeys(db, principal.tenantId, momentOf(ports)),
       limitsOf(context, principal.tenantId),
       limitHitsOf(ports, principal.tenantId),
-      maySeeSignIns(principal) ? signInsOf(ports, principal.tenantId) : undefined,
+      seesAddresses(principal.role) ? signInsOf(ports, principal.tenantId) : undefined,
     ])
     return show(reply, {
       title: 'System',
@@ -71,9 +71,6 @@ export function systemPage(app: FastifyInstance, context: PageContext): void {
     })
   })
 }
-
-/** Sign-ins of other members are shown to those who manage members, and to auditors. */
-const maySeeSignIns = ({ role }: Principal): boolean => may(role, 'manage_members') || role === 'auditor'
 
 async function readModelsOf(
   { db, ledger }: Ports<'db' | 'ledger'>,

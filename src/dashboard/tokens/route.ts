@@ -4,7 +4,7 @@ import { listTokens } from '../../../projections/tokens/list.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { createToken, requireToken } from '../../commands/tokens.ts'
 import { isId, newId } from '../../credentials/id.ts'
-import { type MemberRole, may, mayCreateScimToken } from '../../domain/members/roles.ts'
+import { grantableBy, type HeldRole, may } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { mayStandTogether, Scope } from '../../domain/tokens/events.ts'
 import { effectWords } from '../../gate/effects/sentences.ts'
@@ -38,7 +38,7 @@ type TokenRequest = FastifyRequest<{ Params: { id: string } }>
 export function tokenPages(app: FastifyInstance, context: PageContext): void {
   const { ports, cursors, show } = context
 
-  app.get('/tokens', pageRoute({ page: 'member', query: Query }), async (request, reply) => {
+  app.get('/tokens', pageRoute({ page: 'see_requests', query: Query }), async (request, reply) => {
     const principal = principalOf(request)
     const { cursor, show: shown } = Query.parse(request.query)
     const live = shown !== 'all'
@@ -54,7 +54,7 @@ export function tokenPages(app: FastifyInstance, context: PageContext): void {
     })
   })
 
-  app.get('/tokens/:id', pageRoute({ page: 'member' }), async (request: TokenRequest, reply) => {
+  app.get('/tokens/:id', pageRoute({ page: 'see_requests' }), async (request: TokenRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const listed = await requireToken(ports, tenantId, request.params.id)
     const { memberId } = listed.token
@@ -104,14 +104,13 @@ function revokeForms(app: FastifyInstance, { ports, show }: PageContext): void {
   })
 }
 
-function problemOf(
-  { name, scopes }: { name: string; scopes: Scope[] },
-  role: MemberRole,
-): string | undefined {
+function problemOf({ name, scopes }: { name: string; scopes: Scope[] }, role: HeldRole): string | undefined {
   if (name === '') return 'Enter a name.'
   if (scopes.length === 0) return 'Choose at least one scope.'
-  if (!scopes.includes('scim')) return undefined
-  if (!mayCreateScimToken(role)) return 'Only an owner can create a token with the scope scim.'
+  const grantable = grantableBy(role)
+  const lacking = scopes.find((scope) => !grantable.includes(scope))
+  if (lacking === 'scim') return 'Only an owner can create a token with the scope scim.'
+  if (lacking) return `Your role cannot grant the scope ${lacking}.`
   return mayStandTogether(scopes) ? undefined : 'Choose scim alone, or the other scopes without it.'
 }
 
@@ -120,7 +119,7 @@ const inputOf = ({ params: { id } }: TokenRequest) => ({ parameters: { id }, que
 function newTokenPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const form = (
     reply: FastifyReply,
-    role: MemberRole,
+    role: HeldRole,
     given: { name: string; scopes: Scope[]; lifetime: Lifetime },
     problem?: string,
   ) =>

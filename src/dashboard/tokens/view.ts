@@ -1,6 +1,6 @@
 import { type ListedToken, tokenStatusAt } from '../../../projections/tokens/list.ts'
-import { type MemberRole, may, mayCreateScimToken } from '../../domain/members/roles.ts'
-import { combinableScopes, Scope } from '../../domain/tokens/events.ts'
+import { grantableBy, type HeldRole, may } from '../../domain/members/roles.ts'
+import type { Scope } from '../../domain/tokens/events.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -26,7 +26,7 @@ type Tokens = {
   tokens: readonly ListedToken[]
   live: boolean
   pages: { cursor: string | undefined; next: string | null }
-  role: MemberRole
+  role: HeldRole
 }
 
 export function tokensView(view: View, { tokens, live, pages, role }: Tokens): Html {
@@ -154,7 +154,7 @@ type NewToken = {
   scopes: readonly Scope[]
   lifetime: Lifetime
   problem: string | undefined
-  role: MemberRole
+  role: HeldRole
 }
 
 export function newTokenView({ token, tokenId, name, scopes, lifetime, problem, role }: NewToken): Html {
@@ -169,7 +169,7 @@ export function newTokenView({ token, tokenId, name, scopes, lifetime, problem, 
       </div>
       ${scopeBoxes(
         'Scopes',
-        (mayCreateScimToken(role) ? Scope.options : combinableScopes).map((scope) => ({
+        grantableBy(role).map((scope) => ({
           scope,
           checked: scopes.includes(scope),
         })),

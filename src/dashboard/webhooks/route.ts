@@ -45,11 +45,13 @@ export function webhookPages(app: FastifyInstance, context: PageContext): void {
   secretForms(app, context)
   replayPages(app, context)
   // The address that it had when there was only one.
-  app.get('/settings/webhook', pageRoute({ page: 'member' }), (_request, reply) => reply.redirect(path, 303))
+  app.get('/settings/webhook', pageRoute({ page: 'integrations:read' }), (_request, reply) =>
+    reply.redirect(path, 303),
+  )
 }
 
 function listPage(app: FastifyInstance, { ports, show }: PageContext): void {
-  app.get('/webhooks', pageRoute({ page: 'member' }), async (request, reply) => {
+  app.get('/webhooks', pageRoute({ page: 'integrations:read' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const endpoints = await listEndpoints(ports.db, tenantId)
     const health = await readEndpointHealth(

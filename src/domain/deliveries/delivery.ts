@@ -1,7 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import { firstEndpointId } from '../webhooks/endpoint.ts'
-import type { Attempt, AttemptError, Channel, DeliveryEvent, DeliveryEventName } from './events.ts'
+import type { Attempt, AttemptError, Bounce, Channel, DeliveryEvent, DeliveryEventName } from './events.ts'
 
 /** One event on its way to one receiver. */
 export type KnownDelivery = {
@@ -27,6 +27,8 @@ export type KnownDelivery = {
   abandonedFor: 'attempts_spent' | 'unwanted' | null
   /** Every replay that made it due again, so that none does so twice. */
   replayIds: readonly string[]
+  /** What the sender of a mail told of it after it was accepted, the oldest first. */
+  bounces: readonly Bounce[]
   place: Place
 }
 
@@ -67,6 +69,7 @@ export type DeliveryCommand =
   | { type: 'AskRedelivery'; at: string }
   /** Makes a delivery due again for a replay, and schedules one that never was. */
   | { type: 'AskReplay'; replayId: string; scheduled: Scheduled; at: string }
+  | ({ type: 'RecordBounce' } & Bounce)
 
 type Scheduled = Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data']
 
@@ -91,8 +94,11 @@ export function nextAttemptAfter(tries: number, failedAt: string): string | null
   return pauseMs === undefined ? null : new Date(Date.parse(failedAt) + pauseMs).toISOString()
 }
 
+/** A mail bounces once, or a few times while its sender goes on trying. */
+const mostBounces = 20
+
 /**
- * Scheduling a scheduled delivery and recording a recorded attempt change nothing.
+ * Scheduling a scheduled delivery, and recording a recorded attempt or bounce change nothing.
  * @throws Refusal `delivery_not_found`
  */
 export function decideDelivery(delivery: Delivery, command: DeliveryCommand): DeliveryEvent[] {
@@ -102,6 +108,7 @@ export function decideDelivery(delivery: Delivery, command: DeliveryCommand): De
   }
   if (command.type === 'AskReplay') return replayed(delivery, command)
   if (delivery.status === 'absent') throw new Refusal('delivery_not_found')
+  if (command.type === 'RecordBounce') return bounced(delivery, command)
   if (command.type === 'AskRedelivery') {
     const isDue = delivery.nextAttemptAt !== null && delivery.nextAttemptAt <= command.at
     // One that is due may still wait for those before it.
@@ -123,6 +130,17 @@ function replayed(
   const asked = { type: 'ReplayAsked', data: { replayId, at } } as const
   if (delivery.status === 'absent') return [{ type: 'DeliveryScheduled', data: scheduled }, asked]
   return delivery.status === 'pending' || delivery.replayIds.includes(replayId) ? [] : [asked]
+}
+
+/** Only a mail bounces. */
+function bounced(
+  { channel, bounces }: KnownDelivery,
+  { type: _, ...data }: Extract<DeliveryCommand, { type: 'RecordBounce' }>,
+): DeliveryEvent[] {
+  const isKnown = bounces.some(
+    ({ sender, notificationId }) => sender === data.sender && notificationId === data.notificationId,
+  )
+  return channel !== 'mail' || isKnown || bounces.length >= mostBounces ? [] : [{ type: 'MailBounced', data }]
 }
 
 function attempted(
@@ -211,6 +229,7 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
       endedAt: null,
       abandonedFor: null,
       replayIds: [],
+      bounces: [],
       // A mail has no number, nor has an event of a replay from before the endpoint wanted it.
       place: scheduled.sequence === null ? 'none' : 'in_turn',
     }
@@ -253,6 +272,8 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
         ...dueAgain(delivery, event.data.at),
         replayIds: [...delivery.replayIds, event.data.replayId],
       }
+    case 'MailBounced':
+      return { ...delivery, bounces: [...delivery.bounces, event.data] }
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BounceKind, MailSender } from '../mails/senders.ts'
 import { Moment, Slug } from '../values.ts'
 import { WebhookEventName } from '../webhooks/events.ts'
 
@@ -67,6 +68,22 @@ export type Attempt = Omit<z.infer<typeof attempt>, 'error' | 'durationMs'> & {
   durationMs: number | null
 }
 
+const bounce = z.strictObject({
+  kind: BounceKind,
+  /** Who told of it. */
+  sender: MailSender,
+  /** The sender's own id of its notification, so that a repeated one is recorded once. */
+  notificationId: z.string().min(1).max(200),
+  /** The enhanced status code, such as `5.1.1`; null where the sender gives none. */
+  status: z
+    .string()
+    .regex(/^[245]\.\d{1,3}\.\d{1,3}$/)
+    .nullable(),
+  /** When keyledger was told. */
+  at: Moment,
+})
+export type Bounce = z.infer<typeof bounce>
+
 /** Everything a `delivery-<id>` stream may hold. A recorded shape is never edited: add a new type. */
 export const DeliveryEvent = z.discriminatedUnion('type', [
   z.object({
@@ -106,5 +123,7 @@ export const DeliveryEvent = z.discriminatedUnion('type', [
     type: z.literal('ReplayAsked'),
     data: z.strictObject({ replayId: z.string().min(1), at: Moment }),
   }),
+  /** A mail that its server had accepted did not arrive, or was not wanted. */
+  z.object({ type: z.literal('MailBounced'), data: bounce }),
 ])
 export type DeliveryEvent = z.infer<typeof DeliveryEvent>

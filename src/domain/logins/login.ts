@@ -1,5 +1,5 @@
 import type { Decider } from '../decider.ts'
-import { type MemberRole, rightsOf } from '../members/roles.ts'
+import { grantableBy, type HeldRole } from '../members/roles.ts'
 import { Refusal } from '../refusal.ts'
 import { mayStandTogether, type Scope } from '../tokens/events.ts'
 import type { LoginEvent } from './events.ts'
@@ -34,7 +34,7 @@ export type LoginCommand =
   | (Input & {
       type: 'ApproveLogin'
       /** The member's role, which limits the scopes that can be granted. */
-      role: MemberRole
+      role: HeldRole
       tokenId: string
       scopes: readonly Scope[]
       tokenExpiresAt: string | null
@@ -44,8 +44,8 @@ export type LoginCommand =
 export const pendingLogin: Login = { status: 'pending' }
 
 /** The requested scopes that a member of this role can grant. */
-export function grantableOf(requested: readonly Scope[], role: MemberRole): Scope[] {
-  return requested.filter((scope) => rightsOf[role].grantable.includes(scope))
+export function grantableOf(requested: readonly Scope[], role: HeldRole): Scope[] {
+  return requested.filter((scope) => grantableBy(role).includes(scope))
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { portalLanguages } from '../portal/texts.ts'
 import { Moment, Slug } from '../values.ts'
 import { mailKindNames } from './kinds.ts'
+import { MailSender } from './senders.ts'
 
 /** Which mails a template is for: those of one product or of all, in one language or in every. */
 export const TemplatePlace = z.strictObject({
@@ -63,6 +64,15 @@ export const WordingEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('MailStyleChanged'),
     data: z.strictObject({ tenantId: Slug, style: MailStyle, at: Moment }),
+  }),
+  /** The vault keeps the secret of the address, and what notifications are verified with, under the operation. */
+  z.object({
+    type: z.literal('MailSenderConnected'),
+    data: z.strictObject({ tenantId: Slug, sender: MailSender, operationId: z.string().min(1), at: Moment }),
+  }),
+  z.object({
+    type: z.literal('MailSenderDisconnected'),
+    data: z.strictObject({ tenantId: Slug, at: Moment }),
   }),
 ])
 export type WordingEvent = z.infer<typeof WordingEvent>

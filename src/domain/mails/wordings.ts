@@ -3,26 +3,38 @@ import { sameJson } from '../equality.ts'
 import type { PortalLanguage } from '../portal/texts.ts'
 import { Refusal } from '../refusal.ts'
 import type { MailKind } from './kinds.ts'
+import type { MailSender } from './senders.ts'
 import type { MailStyle, PlacedTemplate, TemplatePlace, WordingEvent } from './wording-events.ts'
 
-/** How a tenant words its mails, and what they have in common. */
+/** How a tenant words its mails, what they have in common, and who tells of those that bounced. */
 export type Wordings = {
   /** Undefined before the first change. */
   tenantId: string | undefined
   /** By their place; see {@link templateId}. */
   templates: Readonly<Record<string, PlacedTemplate>>
   style: MailStyle
+  /** Who tells of bounces; null for nobody. */
+  sender: ConnectedSender | null
+  /** Of every connection that ever was: all but the present one have no secrets any more. */
+  operationIds: readonly string[]
 }
+
+/** The secrets of a connection are in the vault, under its operation. */
+export type ConnectedSender = { sender: MailSender; operationId: string; connectedAt: string }
 
 export type WordingCommand =
   | ({ type: 'SetMailTemplate'; tenantId: string; at: string } & PlacedTemplate)
   | ({ type: 'RemoveMailTemplate'; tenantId: string; at: string } & TemplatePlace)
   | { type: 'ChangeMailStyle'; tenantId: string; style: MailStyle; at: string }
+  | { type: 'ConnectMailSender'; tenantId: string; sender: MailSender; operationId: string; at: string }
+  | { type: 'DisconnectMailSender'; tenantId: string; at: string }
 
 export const builtInWordings: Wordings = {
   tenantId: undefined,
   templates: {},
   style: { replyTo: null, footer: null, logo: false },
+  sender: null,
+  operationIds: [],
 }
 
 /** The state of a tenant's mails is read whole. */
@@ -54,6 +66,15 @@ export function decideWordings(wordings: Wordings, command: WordingCommand): Wor
       const { type: _, ...data } = command
       return sameJson(wordings.style, data.style) ? [] : [{ type: 'MailStyleChanged', data }]
     }
+    case 'ConnectMailSender': {
+      const { type: _, ...data } = command
+      const isDone = wordings.operationIds.includes(data.operationId)
+      return isDone ? [] : [{ type: 'MailSenderConnected', data }]
+    }
+    case 'DisconnectMailSender': {
+      const { type: _, ...data } = command
+      return wordings.sender ? [{ type: 'MailSenderDisconnected', data }] : []
+    }
   }
 }
 
@@ -70,6 +91,13 @@ export function evolveWordings(wordings: Wordings, event: WordingEvent): Wording
     }
     case 'MailStyleChanged':
       return { ...wordings, tenantId: event.data.tenantId, style: event.data.style }
+    case 'MailSenderConnected': {
+      const { tenantId, sender, operationId, at: connectedAt } = event.data
+      const operationIds = [...wordings.operationIds, operationId]
+      return { ...wordings, tenantId, sender: { sender, operationId, connectedAt }, operationIds }
+    }
+    case 'MailSenderDisconnected':
+      return { ...wordings, sender: null }
   }
 }
 

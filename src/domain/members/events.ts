@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Moment, Sealed, Slug } from '../values.ts'
-import { MemberRole, Role } from './roles.ts'
+import { GivenRole, RecordedRole } from './roles.ts'
 
 /** What a one-time link is for: the first sign-in, or a new one after all credentials were lost. */
 export const LinkPurpose = z.enum(['invitation', 'recovery'])
@@ -20,7 +20,7 @@ export const MemberEvent = z.discriminatedUnion('type', [
     data: z.strictObject({
       memberId: z.string().min(1),
       tenantId: Slug,
-      role: MemberRole,
+      role: RecordedRole,
       /** Of a person of a reseller; absent for one of the vendor's. */
       resellerId: z.string().min(1).optional(),
       subjectId: z.string().min(1),
@@ -32,7 +32,7 @@ export const MemberEvent = z.discriminatedUnion('type', [
     type: z.literal('MemberLinkIssued'),
     data: z.strictObject({ purpose: LinkPurpose, expiresAt: Moment, at: Moment }),
   }),
-  z.object({ type: z.literal('MemberRoleChanged'), data: z.strictObject({ role: Role, at: Moment }) }),
+  z.object({ type: z.literal('MemberRoleChanged'), data: z.strictObject({ role: GivenRole, at: Moment }) }),
   /** A directory manages the member from now on; how it describes them is sealed. */
   z.object({ type: z.literal('MemberProvisioned'), data: z.strictObject({ profile: Sealed, at: Moment }) }),
   z.object({

@@ -1,12 +1,12 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { LinkPurpose, MemberEvent, WithoutAccess } from './events.ts'
-import type { MemberRole, Role } from './roles.ts'
+import type { GivenRole, RecordedRole } from './roles.ts'
 
 type Person = {
   memberId: string
   tenantId: string
-  role: MemberRole
+  role: RecordedRole
   /** Of a person of a reseller. */
   resellerId?: string | undefined
   subjectId: string
@@ -32,7 +32,7 @@ export type MemberCommand =
       type: 'AddMember'
       memberId: string
       tenantId: string
-      role: MemberRole
+      role: RecordedRole
       resellerId?: string
       subjectId: string
       email: string
@@ -42,7 +42,7 @@ export type MemberCommand =
     }
   | { type: 'IssueLink'; purpose: LinkPurpose; expiresAt: string; at: string }
   /** `otherOwners`: how many owners with access the tenant has besides this member. */
-  | { type: 'ChangeRole'; role: Role; otherOwners: number; at: string }
+  | { type: 'ChangeRole'; role: GivenRole; otherOwners: number; at: string }
   | FollowDirectory
   | { type: 'RemoveMember'; otherOwners: number; at: string }
 
@@ -51,7 +51,7 @@ type FollowDirectory = {
   type: 'FollowDirectory'
   profile?: string | undefined
   address?: { subjectId: string; email: string } | undefined
-  role: Role | 'kept'
+  role: GivenRole | 'kept'
   access: Access
   otherOwners: number
   at: string

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Role } from '../members/roles.ts'
+import { GivenRole } from '../members/roles.ts'
 import { Moment, Slug, text } from '../values.ts'
 
 /** The name of a group, as the directory has it. */
@@ -7,7 +7,10 @@ export const GroupName = text(256)
 
 const MappedGroup = z.strictObject({
   group: GroupName.meta({ description: 'The name of a group of the directory', example: 'Licensing admins' }),
-  role: Role.meta({ description: 'The role that it gives', example: 'admin' }),
+  role: GivenRole.meta({
+    description: 'The role that it gives, built in or the id of a custom one',
+    example: 'admin',
+  }),
 })
 
 /** How the members of a directory get their roles. */
@@ -15,7 +18,7 @@ export const ScimSettings = z.strictObject({
   /** The first one whose group a member is in gives the role; without any, members keep the role that they have. */
   roles: z.array(MappedGroup).max(50),
   /** For members whom no group gives a role. Null: they have no access. */
-  defaultRole: Role.nullable(),
+  defaultRole: GivenRole.nullable(),
 })
 export type ScimSettings = z.infer<typeof ScimSettings>
 

@@ -1,6 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
-import type { Role } from '../members/roles.ts'
+import type { GivenRole } from '../members/roles.ts'
 import { Refusal } from '../refusal.ts'
 import type { ScimEvent, ScimSettings } from './events.ts'
 
@@ -63,7 +63,7 @@ export function roleByGroups(
   { settings: { roles, defaultRole }, groups }: Pick<Scim, 'settings' | 'groups'>,
   memberId: string | undefined,
   hadRole: boolean,
-): Role | 'kept' | null {
+): GivenRole | 'kept' | null {
   if (roles.length === 0 && hadRole) return 'kept'
   const names = new Set(
     groups.flatMap(({ displayName, memberIds }) =>

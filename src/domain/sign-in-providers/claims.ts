@@ -1,4 +1,4 @@
-import type { Role } from '../members/roles.ts'
+import type { GivenRole } from '../members/roles.ts'
 import { asciiEmail } from '../values.ts'
 import type { ProviderSettings } from './events.ts'
 
@@ -17,7 +17,7 @@ export type Claims = Readonly<Record<string, unknown>>
 export function roleBy(
   { roleClaim, roles, defaultRole }: Pick<ProviderSettings, 'roleClaim' | 'roles' | 'defaultRole'>,
   claims: Claims,
-): Role | 'kept' | null {
+): GivenRole | 'kept' | null {
   if (roleClaim === null) return 'kept'
   const claim = Object.hasOwn(claims, roleClaim) ? claims[roleClaim] : undefined
   const values = new Set([claim].flat())

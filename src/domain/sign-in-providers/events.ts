@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Role } from '../members/roles.ts'
+import { GivenRole } from '../members/roles.ts'
 import { Moment, Slug, text } from '../values.ts'
 
 /** A domain of email addresses in ASCII: `acme.example`. Subdomains are domains of their own. */
@@ -14,7 +14,10 @@ const EmailDomain = z
 /** A value of the claim, and the role that it gives. */
 const MappedRole = z.strictObject({
   value: text(200).meta({ description: 'A value of the claim', example: 'licensing-admins' }),
-  role: Role.meta({ description: 'The role that it gives', example: 'admin' }),
+  role: GivenRole.meta({
+    description: 'The role that it gives, built in or the id of a custom one',
+    example: 'admin',
+  }),
 })
 
 /** What a workspace says of a provider, besides its issuer. */
@@ -27,7 +30,7 @@ export const ProviderSettings = z.strictObject({
   /** The first one whose value the claim has gives the role. */
   roles: z.array(MappedRole).max(50),
   /** For a claim without a mapped value. Null: such a person is refused. */
-  defaultRole: Role.nullable(),
+  defaultRole: GivenRole.nullable(),
   /** The domains of the email addresses that the provider may vouch for. */
   domains: z.array(EmailDomain).min(1).max(50),
 })

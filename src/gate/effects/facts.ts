@@ -33,6 +33,7 @@ export async function factsOf(
       return types.includes('ApprovalRuleChanged')
         ? [{ what: 'recorded', stream: tenantStream(tenantId), events: types }]
         : []
+    case 'role':
     case 'signin':
       return [{ what: 'recorded', stream: streamName(category, id), events: types }]
     case 'integration':

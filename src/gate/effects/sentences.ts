@@ -1,3 +1,4 @@
+import type { CustomRoleEvent } from '../../domain/custom-roles/events.ts'
 import { givesSeats } from '../../domain/licenses/status.ts'
 import { plainText, quoted } from '../../domain/plain-text.ts'
 import type { ResellerEvent } from '../../domain/resellers/events.ts'
@@ -149,7 +150,7 @@ function factWords(fact: Fact): string[] {
 
 /** What the events about how members come and sign in mean, and those about resellers. */
 const recordedWords: ReadonlyMap<string, string> = new Map<
-  SignInProviderEvent['type'] | ScimEvent['type'] | ResellerEvent['type'],
+  CustomRoleEvent['type'] | SignInProviderEvent['type'] | ScimEvent['type'] | ResellerEvent['type'],
   string
 >([
   [
@@ -169,6 +170,12 @@ const recordedWords: ReadonlyMap<string, string> = new Map<
     'SignInProviderRemoved',
     'Members can no longer sign in with the provider, and sessions that were started with it end',
   ],
+  ['CustomRoleAdded', 'Owners can give members the new role'],
+  [
+    'CustomRoleChanged',
+    'Members with the role, and the API tokens that they created, have its new scopes from their next request on',
+  ],
+  ['CustomRoleRemoved', 'The role can no longer be given'],
   ['ResellerChanged', 'The name and the quotas of the reseller become the new ones'],
   ['ResellerLicenseTaken', 'One license of the quota is used'],
   [

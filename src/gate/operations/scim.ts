@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readScim } from '../../../projections/scim.ts'
+import { requireRoles, rolesIn } from '../../commands/custom-roles.ts'
 import { changeScimSettings } from '../../commands/members/directory-groups.ts'
 import { ScimSettings } from '../../domain/scim/events.ts'
 import type { Scim } from '../../domain/scim/scim.ts'
@@ -36,8 +37,8 @@ export const setScim = gatedOperation({
   // It changes as many members as the directory has.
   unrehearsed: true,
   input: z.object({ body }),
-  async check() {
-    // Any settings are possible at any time.
+  async check(ports, tenantId, input) {
+    await requireRoles(ports, tenantId, rolesIn(input.body))
   },
   async describe(ports, tenantId, { body: { roles: mapped, defaultRole: role } }) {
     const { revision } = await readScim(ports.db, tenantId)

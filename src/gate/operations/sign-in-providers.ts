@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { findSignInProvider, listSignInProviders } from '../../../projections/sign-in-providers.ts'
+import { requireRoles, rolesIn } from '../../commands/custom-roles.ts'
 import { addProvider, changeProvider, removeProvider } from '../../commands/sign-in-providers.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { ProviderSettings } from '../../domain/sign-in-providers/events.ts'
@@ -103,6 +104,7 @@ export const addSignInProvider = gatedOperation({
       throw new Refusal('sign_in_provider_exists')
     if (providers.some(({ issuer }) => issuer === body.issuer)) throw new Refusal('sign_in_issuer_taken')
     if (providers.length >= maxProviders) throw new Refusal('sign_in_provider_limit')
+    await requireRoles(ports, tenantId, rolesIn(body))
     const url = URL.parse(body.issuer)
     const isBare = url !== null && url.search === '' && url.hash === ''
     if (!isBare || (await ports.checkTarget(url)) !== undefined)
@@ -131,8 +133,9 @@ export const changeSignInProvider = gatedOperation({
   scope: 'integrations:write',
   approvedWith,
   input: z.object({ params, body: changed }),
-  async check(ports, tenantId, { params: { id } }) {
+  async check(ports, tenantId, { params: { id }, body }) {
     await requireProvider(ports, tenantId, id)
+    await requireRoles(ports, tenantId, rolesIn(body))
   },
   async describe(ports, tenantId, { params: { id }, body }) {
     const provider = await requireProvider(ports, tenantId, id)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operations } from '../../description/operations.ts'
-import { productId } from '../arguments.ts'
+import { customerId, licenseId, page, productId } from '../arguments.ts'
 import { tool } from '../tool.ts'
 
 const place = {
@@ -24,8 +24,25 @@ const texts = {
     .describe('HTML of its own; left out for the text in the built-in frame'),
 }
 
-/** How the workspace words its mails. */
+/** How the workspace words its mails, and what became of those that were sent. */
 export const mailTools = [
+  tool({
+    name: 'list_mails',
+    operation: 'listMails',
+    title: 'List mails about licenses',
+    description:
+      'Returns the mails to holders of licenses with every attempt, bounce and complaint, newest first. Use it when a ' +
+      'customer got no mail.',
+    effect: 'reads',
+    input: {
+      status: z.enum(operations.listMails.query.status.choices).optional(),
+      bounce: z.enum(operations.listMails.query.bounce.choices).optional(),
+      licenseId: licenseId.optional(),
+      customerId: customerId.optional(),
+      ...page,
+    },
+    names: { licenseId: 'license', customerId: 'customer' },
+  }),
   tool({
     name: 'list_mail_templates',
     operation: 'listMailTemplates',

@@ -14,6 +14,15 @@ export const workspaceTools = [
     input: {},
   }),
   tool({
+    name: 'list_roles',
+    operation: 'listRoles',
+    title: 'List the custom roles of members',
+    description:
+      'Returns the roles that the workspace made for members of the dashboard, with their scopes and what these allow there.',
+    effect: 'reads',
+    input: {},
+  }),
+  tool({
     name: 'list_products',
     operation: 'listProducts',
     title: 'List products',

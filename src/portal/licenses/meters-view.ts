@@ -10,6 +10,7 @@ import { keptIn } from '../../domain/meters/view.ts'
 import { plainText } from '../../domain/plain-text.ts'
 import { dayIn, languageTags } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import type { StandingMeter } from '../../usage/standing-meters.ts'
 import type { Visit } from '../visit.ts'
 import type { LicenseDetails, ShownMeter } from './shown.ts'
 import { facts } from './view.ts'
@@ -20,7 +21,8 @@ export const metersPart = (visit: Visit, { meters }: LicenseDetails): Content =>
   html`<h2>${visit.say('usageTitle')}</h2>
     ${meters.map((meter) => html`<div class="sheet stack">${standing(visit, meter)} ${plot(visit, meter)}</div>`)}`
 
-function standing({ say, language }: Visit, meter: ShownMeter): Html {
+/** How a meter stands now. */
+export function standing({ say, language }: Visit, meter: StandingMeter): Html {
   const words = (text: string) => amountWords(text, languageTags[language])
   const unit = plainText(meter.unit)
   const held = keptIn(meter)
@@ -57,7 +59,7 @@ function standing({ say, language }: Visit, meter: ShownMeter): Html {
 
 function forecastWords(
   { say, language }: Pick<Visit, 'say' | 'language'>,
-  { forecast }: Pick<ShownMeter, 'forecast'>,
+  { forecast }: Pick<StandingMeter, 'forecast'>,
 ): string {
   const usedUpAt = forecast?.usedUpAt ?? null
   return usedUpAt === null ? say('usageLasts') : say('usageUsedUp', { date: dayIn(language, usedUpAt) })

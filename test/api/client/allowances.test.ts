@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { revokeLicense } from '../../../src/commands/licenses/licenses.ts'
-import { type Keyset, licenseKeyHash, verifyLease2 } from '../../../src/sdk/index.ts'
+import { type Keyset, licenseKeyHash, verifyLease2 } from '../../../src/sdk/javascript/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { beginning, commandLicense, origin } from '../../harness/ledger.ts'
 import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createClient, memoryStorage } from '../../../src/sdk/app/index.ts'
-import type { Keyset } from '../../../src/sdk/index.ts'
+import { createClient, memoryStorage } from '../../../src/sdk/javascript/app/index.ts'
+import type { Keyset } from '../../../src/sdk/javascript/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
 import { makeProduct, mint } from '../../http/samples.ts'

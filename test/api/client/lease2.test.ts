@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { eraseSubject } from '../../../src/commands/customers/erasure.ts'
-import { type Keyset, licenseKeyHash, verifyLease2 } from '../../../src/sdk/index.ts'
+import { type Keyset, licenseKeyHash, verifyLease2 } from '../../../src/sdk/javascript/index.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { beginning, origin } from '../../harness/ledger.ts'
 import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { rotateSigningKey } from '../../../src/commands/signing-keys.ts'
 import { closeTenant } from '../../../src/commands/tenants.ts'
-import { type Keyset, verifySettings } from '../../../src/sdk/index.ts'
+import { type Keyset, verifySettings } from '../../../src/sdk/javascript/index.ts'
 import { createSignSettings } from '../../../src/signing/settings.ts'
 import { createSigner } from '../../../src/signing/signer.ts'
 import {

@@ -120,6 +120,7 @@ test('the key of a mail that could not be sent is kept for 30 days', () => {
     endedAt: at,
     abandonedFor: 'attempts_spent',
     replayIds: [],
+    bounces: [],
     place: 'none',
   } as const
   expect(keyKeptUntil(delivery)).toBe('2026-03-31T12:00:00.000Z')

@@ -5,4 +5,6 @@ export const wordingCommands: readonly WordingCommand[] = [
   { type: 'SetMailTemplate', ...goldenData('wording', 'MailTemplateSet') },
   { type: 'RemoveMailTemplate', ...goldenData('wording', 'MailTemplateRemoved') },
   { type: 'ChangeMailStyle', ...goldenData('wording', 'MailStyleChanged') },
+  { type: 'ConnectMailSender', ...goldenData('wording', 'MailSenderConnected') },
+  { type: 'DisconnectMailSender', ...goldenData('wording', 'MailSenderDisconnected') },
 ]

@@ -1,4 +1,4 @@
-import { armored } from '../../../src/sdk/app/offline/armor.ts'
+import { armored } from '../../../src/sdk/javascript/app/offline/armor.ts'
 import { type Case, instanceId, keyOf, keyset, licenseKeyHash, now, place, stranger } from './keys.ts'
 import { claims, device, time } from './leases2.ts'
 import { signedToken, tokenOf } from './tokens.ts'

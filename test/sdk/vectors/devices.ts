@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { sharedValues } from '../../../src/sdk/node/index.ts'
+import { sharedValues } from '../../../src/sdk/javascript/node/index.ts'
 import { place } from './keys.ts'
 
 const hashOf = (name: string, values: readonly string[], { tenantId, productId } = place): string =>

@@ -1,6 +1,13 @@
-import { type Facts, factsFrom, newFacts, type State, stateOf, textOf } from '../../../src/sdk/app/index.ts'
-import { newOfflineFacts } from '../../../src/sdk/app/offline/facts.ts'
-import { takeCarried } from '../../../src/sdk/app/offline/take.ts'
+import {
+  type Facts,
+  factsFrom,
+  newFacts,
+  type State,
+  stateOf,
+  textOf,
+} from '../../../src/sdk/javascript/app/index.ts'
+import { newOfflineFacts } from '../../../src/sdk/javascript/app/offline/facts.ts'
+import { takeCarried } from '../../../src/sdk/javascript/app/offline/take.ts'
 import {
   beginTrial,
   leave,
@@ -10,10 +17,10 @@ import {
   takeSettings,
   takeTrial,
   withoutSeat,
-} from '../../../src/sdk/app/take.ts'
-import { publicKeyOf } from '../../../src/sdk/ed25519.ts'
-import { licenseKeyHash } from '../../../src/sdk/index.ts'
-import { base64url } from '../../../src/sdk/paseto.ts'
+} from '../../../src/sdk/javascript/app/take.ts'
+import { publicKeyOf } from '../../../src/sdk/javascript/ed25519.ts'
+import { licenseKeyHash } from '../../../src/sdk/javascript/index.ts'
+import { base64url } from '../../../src/sdk/javascript/paseto.ts'
 import { instanceId, keyset, licenseKey, place } from './keys.ts'
 
 /** What an app knows besides what it has stored. */

@@ -16,13 +16,15 @@ import type { Ports } from '../../../ports.ts'
 import { shownPayload } from '../../../webhooks/public-events.ts'
 import { answerPage } from '../page.ts'
 
-const Status = z.enum(['pending', 'delivered', 'abandoned']).meta({
+/** How far a delivery is. */
+export const DeliveryStatus = z.enum(['pending', 'delivered', 'abandoned']).meta({
   description:
     '`pending`: tried again at `nextAttemptAt`. `abandoned`: no attempt succeeded and none follows',
   example: 'delivered',
 })
 
-const attemptOut = z.object({
+/** An attempt of a delivery. */
+export const attemptOut = z.object({
   attempt: z.int().meta({ description: 'The number of the attempt: 1, 2, 3…', example: 1 }),
   at: momentOut,
   durationMs: z.int().nullable().meta({
@@ -61,7 +63,7 @@ const deliveryOut = z
       description:
         '1, 2, 3… within the license; null for a replayed event from before the endpoint wanted it',
     }),
-    status: Status,
+    status: DeliveryStatus,
     attempts: z.array(attemptOut).meta({ description: 'All attempts so far, oldest first' }),
     nextAttemptAt: momentOut.nullable().meta({
       description: 'When it is tried again; null when no attempt will follow',
@@ -129,7 +131,7 @@ function listRoute(app: ZodApp, ports: Ports<'db' | 'deriveId'>, cursors: Cursor
         description: 'Filters may be combined. Payloads are left out: read one delivery for its payload.',
         querystring: z.strictObject({
           ...pageQuery,
-          status: Status.optional().meta({ description: 'Only deliveries with this status' }),
+          status: DeliveryStatus.optional().meta({ description: 'Only deliveries with this status' }),
           event: WebhookEventName.optional().meta({ description: 'Only deliveries of this event' }),
           endpoint: text(100)
             .optional()

@@ -65,8 +65,11 @@ const providerWords = {
   name: 'shown on the button of the sign-in page',
   clientSecret: secret('the client secret'),
   roles: 'an array of {value, role}; replaces all of them',
+  defaultRole: anyText('a built-in role, or the id of a custom one, without a mapped value'),
   domains: 'comma-separated: the domains of email addresses that it may vouch for',
 } as const
+
+const roleWords = { scopes: 'comma-separated; replaces all of them' } as const
 
 /** The portal, tokens, approvals and the workspace itself. */
 export const workspaceCommands = {
@@ -80,6 +83,21 @@ export const workspaceCommands = {
   previewMail: { words: 'mail preview', summary: 'Show a mail with made-up values, as it would be sent' },
   getMailStyle: { words: 'mail style show' },
   setMailStyle: { words: 'mail style set' },
+  getMailSender: { words: 'mail sender show', summary: 'Show which service tells of bounces' },
+  connectMailSender: {
+    words: 'mail sender connect',
+    summary: 'Connect the service that sends your mails; prints the address for its notifications',
+    options: { key: secret('what its notifications are verified with; none for Postmark') },
+  },
+  disconnectMailSender: {
+    words: 'mail sender disconnect',
+    summary: 'Disconnect the service that tells of bounces',
+  },
+  listMails: {
+    words: 'mails list',
+    summary: 'List mails about licenses with their bounces',
+    columns: { MAIL: 'id', EVENT: 'event', LICENSE: 'licenseId', STATUS: 'status', CREATED: 'createdAt' },
+  },
   getPortal: { words: 'portal show', summary: 'Show the settings of the customer portal' },
   setPortal: {
     words: 'portal set',
@@ -166,9 +184,20 @@ export const workspaceCommands = {
     summary: 'Set which groups of the directory give which roles',
     options: {
       roles: 'an array of {group, role}; replaces all of them',
-      defaultRole: 'of members without a mapped group; null for no access',
+      defaultRole: anyText(
+        'a built-in role, or the id of a custom one, without a mapped group; null for no access',
+      ),
     },
   },
+  listRoles: {
+    words: 'roles list',
+    summary: 'List the custom roles of members',
+    columns: { ROLE: 'id', NAME: 'name', SCOPES: 'scopes' },
+  },
+  getRole: { words: 'roles show', summary: 'Show a custom role, and what it allows in the dashboard' },
+  addRole: { words: 'roles add', summary: 'Add a custom role for members', options: roleWords },
+  changeRole: { words: 'roles update', summary: 'Change a custom role', options: roleWords },
+  deleteRole: { words: 'roles delete', summary: 'Delete a custom role', question: 'Delete this role?' },
   listAudit: {
     words: 'audit list',
     summary: 'List who viewed, exported, decided and changed what',

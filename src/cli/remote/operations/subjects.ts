@@ -33,6 +33,7 @@ export const subjects: Readonly<Record<string, string>> = {
   confirmations: 'Operations that wait for an approval',
   'sdk-key': "The key that identifies a tenant's apps",
   'sign-in': 'Sign-in through OpenID providers',
+  roles: 'Custom roles of members',
   scim: 'Members from a directory, over SCIM 2.0',
   workspace: 'The workspace of the token',
   audit: 'Who viewed and changed what, and checks of the log',

@@ -255,6 +255,8 @@ export const de: Record<PortalTextKey, string> = {
   leaveLead:
     'Sie können die Lizenzen von {organization} nicht mehr sehen. Ein Administrator kann Sie wieder einladen.',
   leaveButton: 'Verlassen',
+  organizationUsageNone: 'Ihre Organisation hat noch keine Lizenzen.',
+  usageSeenLabel: 'Zuletzt gesehen',
   organizationActsTitle: 'Was getan wurde',
   organizationActsLink: 'Was getan wurde',
   organizationActsNone: 'Es wurde noch nichts getan.',

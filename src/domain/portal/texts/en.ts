@@ -236,6 +236,8 @@ export const en = {
   leaveLink: 'Leave',
   leaveLead: 'You can no longer see the licenses of {organization}. An administrator can invite you again.',
   leaveButton: 'Leave',
+  organizationUsageNone: 'Your organization has no licenses yet.',
+  usageSeenLabel: 'Last seen',
   organizationActsTitle: 'What was done',
   organizationActsLink: 'What was done',
   organizationActsNone: 'Nothing was done yet.',

@@ -1,10 +1,15 @@
 import {
+  addRole,
   addSignInProvider,
+  changeRole,
   changeSignInProvider,
+  deleteRole,
   deleteSignInProvider,
+  getRole,
   getScim,
   getSignInProvider,
   listAudit,
+  listRoles,
   listSignInProviders,
   listTokens,
   readInsights,
@@ -75,3 +80,23 @@ expect(
   scim,
   ({ scim: { baseUrl, roles } }) => baseUrl.endsWith('/scim/v2') && roles.length === 1,
 )
+
+const clerk = { name: 'License clerk', scopes: ['licenses:read' as const] }
+await rehearsed((query) => addRole({ query, body: clerk }))
+const { role } = expect(
+  'a role is added',
+  await approved((headers) => addRole({ headers, body: clerk })),
+  (answer) => answer.role.permissions.length === 0,
+)
+const ofRole = { id: role.id }
+const wider = { scopes: ['licenses:read' as const, 'customers:read' as const] }
+await rehearsed((query) => changeRole({ path: ofRole, query, body: wider }))
+await approved((headers) => changeRole({ path: ofRole, headers, body: wider }))
+const changedRole = await getRole({ path: ofRole })
+expect('it has the new scopes', changedRole.data, (answer) =>
+  answer.role.permissions.includes('view_as_customer'),
+)
+const roles = await listRoles()
+expect('it is among the roles', roles.data, ({ items }) => items.some(({ id: one }) => one === role.id))
+await rehearsed((query) => deleteRole({ path: ofRole, query }))
+await approved((headers) => deleteRole({ path: ofRole, headers }))

@@ -15,6 +15,6 @@ export function withInside<Client extends object>(client: Client, inside: Inside
 /** @throws TypeError for what `createClient` has not made */
 export function insideOf(client: object): Inside {
   const inside = known.get(client)
-  if (!inside) throw new TypeError('this is no client of keyledger/client')
+  if (!inside) throw new TypeError('this is no client of @keyledger/client')
   return inside
 }

@@ -8,6 +8,7 @@ export const operations = {
   addCustomerCredit: 'POST /v1/customers/{id}/credits idempotent',
   addCustomerNote: 'POST /v1/customers/{id}/notes idempotent',
   addPeople: 'POST /v1/customers/{id}/people idempotent',
+  addRole: 'POST /v1/roles gated',
   addSignInProvider: 'POST /v1/sign-in-providers gated',
   addWebhookEndpoint: 'POST /v1/webhook-endpoints gated',
   allowSharing: 'POST /v1/licenses/{id}/allow-sharing idempotent',
@@ -15,6 +16,7 @@ export const operations = {
   cancelWebhookReplay: 'POST /v1/webhook/replays/{id}/cancel idempotent',
   certifyRelay: 'POST /v1/licenses/{id}/relays idempotent',
   changePersonRole: 'PATCH /v1/customers/{id}/people/{personId}',
+  changeRole: 'PATCH /v1/roles/{id} gated',
   changeSignInProvider: 'PATCH /v1/sign-in-providers/{id} gated',
   changeWebhookEndpoint: 'PATCH /v1/webhook-endpoints/{id} gated',
   closeReseller: 'POST /v1/resellers/{id}/close gated',
@@ -23,6 +25,7 @@ export const operations = {
   configureCreditPacks: 'POST /v1/products/{productId}/integrations/{provider}/credit-packs idempotent',
   configureProductIntegration: 'POST /v1/products/{productId}/integrations/{provider} idempotent',
   connectIntegration: 'POST /v1/integrations/{provider}/connect idempotent',
+  connectMailSender: 'PUT /v1/mail-sender',
   connectOwnStripeAccount: 'POST /v1/integrations/stripe/own-account idempotent',
   connectStripe: 'POST /v1/integrations/stripe/connect idempotent',
   consumeMeter: 'POST /v1/licenses/consume safe',
@@ -38,10 +41,12 @@ export const operations = {
   deactivateDevice: 'POST /v1/licenses/deactivate idempotent',
   deactivateDeviceOfLicense: 'POST /v1/licenses/{id}/deactivate-device idempotent',
   deleteKeyType: 'DELETE /v1/products/{productId}/key-types/{keyTypeId} gated',
+  deleteRole: 'DELETE /v1/roles/{id} gated',
   deleteSignInProvider: 'DELETE /v1/sign-in-providers/{id} gated',
   deleteWebhookEndpoint: 'DELETE /v1/webhook-endpoints/{id} gated',
   disableTestMode: 'DELETE /v1/products/{productId}/test-mode',
   disconnectIntegration: 'DELETE /v1/integrations/{provider}',
+  disconnectMailSender: 'DELETE /v1/mail-sender',
   dissolveOrganization: 'DELETE /v1/customers/{id}/organization',
   enableTestMode: 'POST /v1/products/{productId}/test-mode idempotent',
   eraseCustomer: 'DELETE /v1/customers/{id} gated',
@@ -55,12 +60,14 @@ export const operations = {
   getEvidence: 'GET /v1/licenses/{id}/evidence',
   getLicense: 'GET /v1/licenses/{id}',
   getLicenseHistory: 'GET /v1/licenses/{id}/history paged',
+  getMailSender: 'GET /v1/mail-sender',
   getMailStyle: 'GET /v1/mail-style',
   getPortal: 'GET /v1/portal',
   getProduct: 'GET /v1/products/{productId}',
   getProductMail: 'GET /v1/products/{productId}/mail',
   getReceipt: 'GET /v1/licenses/{id}/receipt',
   getReseller: 'GET /v1/resellers/{id}',
+  getRole: 'GET /v1/roles/{id}',
   getSale: 'GET /v1/sales/{id}',
   getScim: 'GET /v1/scim',
   getSdkKey: 'GET /v1/sdk-key gated',
@@ -93,6 +100,7 @@ export const operations = {
   listLicenses: 'GET /v1/licenses paged',
   listLicensesOfCustomer: 'GET /v1/customers/{id}/licenses paged',
   listMailTemplates: 'GET /v1/mail-templates',
+  listMails: 'GET /v1/mails paged',
   listMeterLines: 'GET /v1/licenses/{id}/meters/{meter}/uses paged',
   listParkedSales: 'GET /v1/sales/parked paged',
   listPeople: 'GET /v1/customers/{id}/people paged',
@@ -103,6 +111,7 @@ export const operations = {
   listRelays: 'GET /v1/licenses/{id}/relays',
   listReleases: 'GET /v1/products/{productId}/releases',
   listResellers: 'GET /v1/resellers paged',
+  listRoles: 'GET /v1/roles',
   listSales: 'GET /v1/sales paged',
   listSalesOfCustomer: 'GET /v1/customers/{id}/sales paged',
   listSeatedPeople: 'GET /v1/licenses/{id}/people paged',
@@ -188,17 +197,20 @@ export type DryRunId =
   | 'addCustomerCredit'
   | 'addCustomerNote'
   | 'addPeople'
+  | 'addRole'
   | 'addSignInProvider'
   | 'addWebhookEndpoint'
   | 'allowSharing'
   | 'cancelWebhookReplay'
   | 'changePersonRole'
+  | 'changeRole'
   | 'changeSignInProvider'
   | 'changeWebhookEndpoint'
   | 'closeReseller'
   | 'configureCreditPacks'
   | 'configureProductIntegration'
   | 'connectIntegration'
+  | 'connectMailSender'
   | 'correctCustomerUse'
   | 'correctUse'
   | 'createCustomer'
@@ -208,10 +220,12 @@ export type DryRunId =
   | 'createWebhookReplay'
   | 'deactivateDeviceOfLicense'
   | 'deleteKeyType'
+  | 'deleteRole'
   | 'deleteSignInProvider'
   | 'deleteWebhookEndpoint'
   | 'disableTestMode'
   | 'disconnectIntegration'
+  | 'disconnectMailSender'
   | 'dissolveOrganization'
   | 'enableTestMode'
   | 'eraseCustomer'

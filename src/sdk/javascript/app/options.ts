@@ -41,13 +41,13 @@ export type ClientOptions = Place &
     platform?: string
     /**
      * Says what the device is, so that it keeps its seat when its storage is lost, and so that a copy of its storage is worth
-     * nothing elsewhere: `identifyDevice` of `keyledger/client/node`. It is asked at the start and before each call. Without
+     * nothing elsewhere: `identifyDevice` of `@keyledger/client/node`. It is asked at the start and before each call. Without
      * it, as in browsers, a device is recognized by what is in its storage.
      */
     identity?: Identify
     /**
      * Relays of the customer's network, which give seats before the vendor's server is asked: their addresses in order, or what
-     * finds them, such as `findRelays` of `keyledger/client/node`. Keys are never taken from a relay: without `baseUrl`, ship them.
+     * finds them, such as `findRelays` of `@keyledger/client/node`. Keys are never taken from a relay: without `baseUrl`, ship them.
      */
     relays?: Relays
     /** Who uses the app, by a stable id: for licenses whose seats are of users. */
