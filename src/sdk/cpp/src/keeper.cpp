@@ -1,0 +1,159 @@
+#include "keeper.hpp"
+
+#include <algorithm>
+
+#include "signature.hpp"
+#include "text.hpp"
+
+namespace keyledger {
+namespace {
+
+/** How far the clock goes on before its time is stored, in seconds. */
+constexpr std::int64_t notice_seconds = 60;
+
+/** What is no hash is left out. */
+bool is_hash(const std::string& value) {
+  return value.size() >= 16 && value.size() <= 128 &&
+         value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-") == std::string::npos;
+}
+
+}  // namespace
+
+keeper::keeper(const client_options& options, place at) : options_(options), at_(std::move(at)) {
+  circumstances_.built_at = options.app_built_at;
+  circumstances_.default_trial_days = options.default_trial_days;
+}
+
+facts& keeper::known_facts() {
+  if (!facts_) {
+    facts_.emplace();
+    facts_->install_id = random_hex(16);
+    facts_->keys = options_.keys;
+  }
+  return *facts_;
+}
+
+facts keeper::load() {
+  {
+    const std::lock_guard<std::mutex> writing(stored_);
+    std::optional<std::string> text;
+    try {
+      text = options_.storage->read();
+    } catch (const std::exception& error) {
+      if (options_.on_storage_error) options_.on_storage_error(error.what());
+    }
+    const std::lock_guard<std::mutex> reading(memory_);
+    if (!facts_ || (text && text != known_text_)) {
+      auto stored = text ? facts_from(replaced(*text), at_, options_.keys) : std::nullopt;
+      // With the times that this process has seen; after a newer proof they begin anew.
+      if (stored && facts_ && facts_->signed_at >= stored->signed_at) stored->seen = std::max(stored->seen, facts_->seen);
+      if (stored) facts_ = std::move(stored);
+      known_text_ = text;
+    }
+    known_facts();
+  }
+  announce();
+  const std::lock_guard<std::mutex> reading(memory_);
+  return *facts_;
+}
+
+bool keeper::change(const std::function<void(facts&, std::int64_t now)>& step) {
+  {
+    const std::lock_guard<std::mutex> reading(memory_);
+    facts& all = known_facts();
+    step(all, now());
+    notice(all, now());
+  }
+  const bool is_stored = [this] {
+    const std::lock_guard<std::mutex> writing(stored_);
+    return store();
+  }();
+  announce();
+  return is_stored;
+}
+
+bool keeper::store() {
+  std::string text;
+  {
+    const std::lock_guard<std::mutex> reading(memory_);
+    text = text_of(known_facts());
+    stored_seen_ = facts_->seen;
+  }
+  if (text == known_text_) return true;
+  try {
+    options_.storage->write(text);
+    known_text_ = text;
+    return true;
+  } catch (const std::exception& error) {
+    if (options_.on_storage_error) options_.on_storage_error(error.what());
+    return false;
+  }
+}
+
+void keeper::reached(bool successful) {
+  {
+    const std::lock_guard<std::mutex> reading(memory_);
+    circumstances_.failing = !successful;
+  }
+  announce();
+}
+
+void keeper::is_on(const device_identity& said) {
+  leased_device made;
+  if (said.machine_hash && is_hash(*said.machine_hash)) made.machine_hash = said.machine_hash;
+  for (const auto& [name, value] : said.components) {
+    if (is_hash(value)) made.components[name] = value;
+  }
+  if (!made.machine_hash && made.components.empty()) return;
+  const std::lock_guard<std::mutex> reading(memory_);
+  circumstances_.device = std::move(made);
+}
+
+std::optional<leased_device> keeper::device() {
+  const std::lock_guard<std::mutex> reading(memory_);
+  return circumstances_.device;
+}
+
+state keeper::present() {
+  state made;
+  bool is_due = false;
+  {
+    const std::lock_guard<std::mutex> reading(memory_);
+    if (!facts_) return made;
+    notice(*facts_, now());
+    // Otherwise a program that is ended and started again would not know the time that it has seen.
+    is_due = facts_->seen >= stored_seen_ + notice_seconds;
+    made = state_of(*facts_, now(), circumstances_);
+  }
+  if (is_due && stored_.try_lock()) {
+    const std::lock_guard<std::mutex> writing(stored_, std::adopt_lock);
+    store();
+  }
+  return made;
+}
+
+std::uint64_t keeper::subscribe(std::function<void(const state&)> listener) {
+  const std::lock_guard<std::mutex> reading(memory_);
+  listeners_.emplace(++subscriptions_, std::move(listener));
+  return subscriptions_;
+}
+
+void keeper::unsubscribe(std::uint64_t number) {
+  const std::lock_guard<std::mutex> reading(memory_);
+  listeners_.erase(number);
+}
+
+void keeper::announce() {
+  const state made = present();
+  std::map<std::uint64_t, std::function<void(const state&)>> listeners;
+  {
+    const std::lock_guard<std::mutex> reading(memory_);
+    std::string text = to_json(made);
+    if (text == announced_) return;
+    announced_ = std::move(text);
+    listeners = listeners_;
+  }
+  for (const auto& [number, listener] : listeners) listener(made);
+}
+
+}  // namespace keyledger

@@ -1,0 +1,53 @@
+#ifndef KEYLEDGER_KEEPER_HPP
+#define KEYLEDGER_KEEPER_HPP
+
+#include <functional>
+#include <mutex>
+
+#include "keyledger/client.hpp"
+#include "take.hpp"
+
+namespace keyledger {
+
+/** Holds the facts, stores them, and says which state follows. Its locks are never held while a request is under way. */
+class keeper {
+ public:
+  keeper(const client_options& options, place at);
+
+  /** Reads the storage; another process may have written to it. */
+  facts load();
+  /** Stores what a step makes of the facts. @return whether the storage has them */
+  bool change(const std::function<void(facts&, std::int64_t now)>& step);
+  /** Notes whether the last attempt reached the server. */
+  void reached(bool successful);
+  void is_on(const device_identity& said);
+  std::optional<leased_device> device();
+  state present();
+  std::int64_t now() const { return options_.clock->now_ms() / 1000; }
+  std::uint64_t subscribe(std::function<void(const state&)> listener);
+  void unsubscribe(std::uint64_t number);
+  /** Calls the listeners, if the state has changed. */
+  void announce();
+
+ private:
+  bool store();
+  facts& known_facts();
+
+  const client_options& options_;
+  place at_;
+  /** Guards what is known in memory. */
+  std::mutex memory_;
+  /** Guards the storage; taken before `memory_`. */
+  std::mutex stored_;
+  std::optional<facts> facts_;
+  circumstances circumstances_;
+  std::optional<std::string> known_text_;
+  std::int64_t stored_seen_ = 0;
+  std::map<std::uint64_t, std::function<void(const state&)>> listeners_;
+  std::uint64_t subscriptions_ = 0;
+  std::string announced_;
+};
+
+}  // namespace keyledger
+
+#endif
