@@ -36,6 +36,16 @@ export async function findSignInProvider(
   return findProvider(await listSignInProviders(db, tenantId), providerId)
 }
 
+/** The same for a provider that members sign in with. That of customers is absent from the dashboard. */
+export async function findProviderOfMembers(
+  db: Pool,
+  tenantId: string,
+  providerId: string,
+): Promise<SignInProvider | undefined> {
+  const provider = await findSignInProvider(db, tenantId, providerId)
+  return provider?.audience === undefined ? provider : undefined
+}
+
 /** What the sign-in page offers. */
 export type OfferedProviders = {
   tenantId: string | null
@@ -53,14 +63,17 @@ export async function offeredProviders(db: Pool, workspace: string): Promise<Off
   const { rows } = await db.query<OfferedProviders>({
     name: 'offered-sign-in-providers',
     text: `with meant as (
-             select p.tenant_id, p.state->'providers' as providers
+             select p.tenant_id,
+               jsonb_path_query_array(p.state, '$.providers[*] ? (!exists(@.audience))') as providers
              from sign_in_providers p join tenants t using (tenant_id)
              where t.status <> 'closed'
                and (p.tenant_id = $1 or ($1 = '' and (select count(*) from tenants) = 1))
            )
            select (select tenant_id from meant) as "tenantId",
              coalesce((select providers from meant), '[]'::jsonb) as providers,
-             exists (select from sign_in_providers where state->'providers' <> '[]'::jsonb) as any`,
+             exists (
+               select from sign_in_providers where state @? '$.providers[*] ? (!exists(@.audience))'
+             ) as any`,
     values: [workspace],
   })
   const { tenantId = null, providers = [], any = false } = rows[0] ?? {}
