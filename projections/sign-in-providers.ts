@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import {
   findProvider,
+  type ProviderOfCustomers,
   type SignInProvider,
   signInProviders,
 } from '../src/domain/sign-in-providers/provider.ts'
@@ -44,6 +45,37 @@ export async function findProviderOfMembers(
 ): Promise<SignInProvider | undefined> {
   const provider = await findSignInProvider(db, tenantId, providerId)
   return provider?.audience === undefined ? provider : undefined
+}
+
+/**
+ * The providers that customers of a tenant sign in with, in the order in which they were added. That of a customer who is no
+ * organization any more is absent.
+ */
+export async function listProvidersOfCustomers(db: Pool, tenantId: string): Promise<ProviderOfCustomers[]> {
+  const { rows } = await db.query<{ provider: ProviderOfCustomers }>({
+    name: 'sign-in-providers-of-customers',
+    text: `select p.provider
+           from sign_in_providers s, jsonb_array_elements(s.state->'providers') with ordinality p (provider, place)
+           where s.tenant_id = $1 and p.provider ? 'audience' and (
+             p.provider->'audience'->>'customerId' is null or exists (
+               select from customers c where c.tenant_id = $1 and c.customer_id = p.provider->'audience'->>'customerId'
+                 and c.state ? 'people'
+             )
+           )
+           order by p.place`,
+    values: [tenantId],
+  })
+  return rows.map(({ provider }) => provider)
+}
+
+/** One of {@link listProvidersOfCustomers}. */
+export async function findProviderOfCustomers(
+  db: Pool,
+  tenantId: string,
+  providerId: string,
+): Promise<ProviderOfCustomers | undefined> {
+  const providers = await listProvidersOfCustomers(db, tenantId)
+  return providers.find((provider) => provider.providerId === providerId)
 }
 
 /** What the sign-in page offers. */

@@ -8,8 +8,9 @@ import { sha256 } from '../../credentials/sha256.ts'
 import { GivenRole } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { mappingTo, roleBy, vouchedEmail } from '../../domain/sign-in-providers/claims.ts'
-import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
+import { isOfCustomers, type SignInProvider } from '../../domain/sign-in-providers/provider.ts'
 import type { Ports } from '../../ports.ts'
+import { customerIdentityOf } from '../customers/provider-sign-in.ts'
 import type { Origin } from '../origin.ts'
 import { addMember, changeRole, findMemberByEmail } from './members.ts'
 
@@ -127,8 +128,14 @@ async function signedIn(ports: Ports<'db'>, memberId: string, identity: string):
   return known ? { outcome: 'signed_in', known, identity } : refused('no_member')
 }
 
+/** What the sessions that began at a provider keep of a person. */
+const identityAt = (ports: Ports<'fingerprint'>, { tenantId, provider }: At, subject: string): string =>
+  isOfCustomers(provider)
+    ? customerIdentityOf(ports, { tenantId, provider }, subject)
+    : identityOf(ports, { tenantId, provider }, subject)
+
 /**
- * Ends the sessions that a provider has ended.
+ * Ends the sessions that a provider has ended, whomever it is for.
  * @returns how many; undefined for a token that was used before
  */
 export async function logOutByProvider(
@@ -142,7 +149,7 @@ export async function logOutByProvider(
   const sessions = {
     tenantId,
     providerId,
-    identity: subject === undefined ? undefined : identityOf(ports, at, subject),
+    identity: subject === undefined ? undefined : identityAt(ports, at, subject),
     sidHash: sid === undefined ? undefined : sha256(sid),
   }
   const token = {

@@ -18,6 +18,12 @@ export type SignInProvider = ProviderSettings & {
   updatedAt: string
 }
 
+/** One that customers sign in to the portal with. */
+export type ProviderOfCustomers = SignInProvider & { audience: ProviderAudience }
+
+export const isOfCustomers = (provider: SignInProvider): provider is ProviderOfCustomers =>
+  provider.audience !== undefined
+
 /** The providers of a tenant. They share a stream, so that their number has a limit and no issuer is there twice for the same people. */
 export type SignInProviders = {
   /** Undefined before the first one. */
