@@ -143,6 +143,18 @@ describe('a sign-in', () => {
     expect((await signIn()).status).toBe(303)
   })
 
+  test('by two browsers at the same moment, for the first time, is one person and one link', async () => {
+    const email = person({})
+    const browsers = [visitor(), visitor(), visitor()]
+    const answers = await Promise.all(
+      browsers.map(async (client) => ({ client, answer: await answered(client) })),
+    )
+    const seen = await Promise.all(answers.map(async ({ client, answer }) => bring(client, answer)))
+    expect(seen.map(({ status }) => status)).toStrictEqual([303, 303, 303])
+    expect(await roleOf(email)).toBe('member')
+    expect(await identities(email)).toBe(1)
+  })
+
   test('that was killed between two writes is finished by the next one', async () => {
     const email = person({})
     await signIn()
@@ -375,57 +387,5 @@ describe('refused is', () => {
     const answers: number[] = []
     for (let n = 0; n < 61; n++) answers.push((await client.get(at())).status)
     expect(answers).toStrictEqual([...Array.from({ length: 60 }, () => 303), 429])
-  })
-})
-
-test('a provider that is not reachable gets a page with 503, and the link by mail works', async () => {
-  const { ledger } = shop.portal.api
-  const { tenantId } = shop.portal.tenant
-  const gone = await shop.makeOrganization('buyer@away.example')
-  const audience = { customerId: gone }
-  const more = { audience, settings: { ...organizationSettings, domains: ['away.example'] } }
-  await addTestProvider(ledger, tenantId, 'away', 'http://localhost:1', more)
-  const seen = await visitor().get(at('away'))
-  expect(seen).toMatchObject({ status: 503, headers: { 'retry-after': '60' } })
-  expect(seen.text).toContain('Acme Login cannot be reached')
-  await removeProvider(ledger.ports, tenantId, 'away', uniqueId('req'), origin)
-})
-
-describe('the sign-in page', () => {
-  const ask = async (fields: Record<string, string>) => {
-    const client = visitor()
-    await client.get(`${shop.portal.home}/sign-in`)
-    return client.post(`${shop.portal.home}/sign-in`, fields)
-  }
-
-  test('offers the provider of all customers, and names no organization', async () => {
-    const { text } = await visitor().get(`${shop.portal.home}/sign-in`)
-    expect(text).toContain(`href="${at('everyone')}"`)
-    expect(text).toContain('Sign in with Everyone')
-    expect(text).not.toContain('Acme Login')
-  })
-
-  test('offers a provider by the domain of the address alone, known or not', async () => {
-    const email = person({})
-    await signIn()
-    const plain = ({ status, text }: Seen, typed: string) => ({
-      status,
-      text: text.replaceAll(typed, 'ADDRESS').replace(/name="_csrf" value="[^"]+"/g, ''),
-    })
-    const known = await ask({ email })
-    expect(known.text).toContain(`href="${at()}"`)
-    expect(known.text).toContain(`href="${at('everyone')}"`)
-    const unknown = await ask({ email: 'nobody@ACME.example' })
-    expect(plain(unknown, 'nobody@ACME.example')).toStrictEqual(plain(known, email))
-    expect(shop.portal.mailsTo(email)).toStrictEqual([])
-    expect((await ask({ email: 'nobody@sub.acme.example' })).text).toContain('Check your inbox')
-  })
-
-  test('mails a link all the same to who wants one', async () => {
-    const email = person({})
-    await signIn()
-    const seen = await ask({ email, by: 'link' })
-    expect(seen.text).toContain('Check your inbox')
-    await expect.poll(() => shop.portal.mailsTo(email)).toHaveLength(1)
   })
 })
