@@ -64,3 +64,25 @@ describe('the sign-in page', () => {
     await expect.poll(() => shop.portal.mailsTo(email)).toHaveLength(1)
   })
 })
+
+test('a sign-in leads on to what was scanned before it, once', async () => {
+  const client = visitor()
+  client.cookies.set('keyledger-portal-scanned', 'v4.public.scanned')
+  expect(await signIn(client)).toMatchObject({
+    status: 303,
+    location: `${shop.portal.home}/file?request=v4.public.scanned`,
+  })
+  expect(await signIn(client)).toMatchObject({ status: 303, location: shop.portal.home })
+})
+
+test('a link to a person who is gone, which a race with an erasure leaves, is replaced', async () => {
+  person({})
+  const { db } = shop.portal.api.ledger
+  expect((await signIn()).status).toBe(303)
+  await db.query(`update vault.customer_identities set subject_id = 'sub_gone'`)
+  expect((await signIn()).status).toBe(303)
+  const { rowCount } = await db.query(
+    `select from vault.customer_identities i join vault.subject_keys k using (tenant_id, subject_id)`,
+  )
+  expect(rowCount).toBe(1)
+})

@@ -197,7 +197,7 @@ export function newProviderView(
       textField(form, {
         name: 'customerId',
         label: 'Organization (optional)',
-        hint: 'The ID of a customer, cus_…, whose people alone sign in. Without it, all customers do, and nobody gets a role.',
+        hint: 'The ID of a customer, cus_…, whose people alone sign in. Without it, all customers do, and it gives no roles.',
         required: false,
         maxlength: 100,
         autocomplete: 'off',

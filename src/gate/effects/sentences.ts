@@ -168,7 +168,7 @@ const recordedWords: ReadonlyMap<string, string> = new Map<
   ],
   [
     'SignInProviderRemoved',
-    'Nobody can sign in with the provider any more, and sessions that were started with it end',
+    'No one can sign in with the provider any more, and sessions that were started with it end',
   ],
   ['CustomRoleAdded', 'Owners can give members the new role'],
   [

@@ -19,7 +19,7 @@ export const de: Record<PortalTextKey, string> = {
   emailWrong: 'Geben Sie eine E-Mail-Adresse ein, zum Beispiel ada@example.com.',
   signInButton: 'Link senden',
   signInWith: 'Mit {provider} anmelden',
-  signInWithLead: 'Verwenden Sie das Konto Ihrer Organisation. Ein Link per E-Mail geht auch.',
+  signInWithLead: 'Verwenden Sie das Konto Ihrer Organisation. Ein Link in einer Mail geht auch.',
   signInByLink: 'Stattdessen Link senden',
   signInOtherwise: 'Oder mit einem Konto, das Sie haben:',
   signInNotDoneTitle: 'Anmeldung nicht abgeschlossen',
@@ -28,7 +28,7 @@ export const de: Record<PortalTextKey, string> = {
   signInNotProven: '{provider} hat nicht bestätigt, wer Sie sind. Beginnen Sie von vorn.',
   signInAwayTitle: 'Zurzeit nicht verfügbar',
   signInAway:
-    '{provider} ist nicht erreichbar oder antwortet nicht wie erwartet. Versuchen Sie es in einer Minute noch einmal, oder melden Sie sich mit einem Link per E-Mail an.',
+    '{provider} ist nicht erreichbar oder antwortet nicht wie erwartet. Versuchen Sie es in einer Minute noch einmal, oder melden Sie sich mit einem Link aus einer Mail an.',
   signInNotAllowedTitle: 'Nicht erlaubt',
   signInNotAllowed:
     'Ihr Konto bei {provider} kann sich hier nicht anmelden. Fragen Sie die Personen, die in Ihrer Organisation die Lizenzen verwalten.',
