@@ -9,8 +9,9 @@ type Row = Readonly<Record<string, string>>
 export const listIn = (text: string | undefined): string[] | undefined =>
   text?.split(/[\s;|,]+/).filter((entry) => entry !== '')
 
-/** By what lines name the same organization: its id in an export of keyledger, else its name. */
-export const organizationIdOf = (row: Row): string | undefined => row.organizationId ?? row.organization
+/** By what lines name the same organization: in an export of keyledger the id of the customer, else its name. */
+export const organizationIdOf = ({ organization, customerId }: Row): string | undefined =>
+  organization === undefined ? undefined : (customerId ?? organization)
 
 const Named = z.object({ from: z.string(), externalId: z.string(), name: z.string() })
 const Person = z.object({ organizationId: z.string(), email: z.string() })

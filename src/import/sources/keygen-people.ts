@@ -98,7 +98,8 @@ function groupOf(
         .map((user) => (user === undefined ? null : User.parse(user))),
       role,
     )
-  const of = [people(owners, 'administrator'), people(members, 'member')]
+  const others = members.filter((userId) => !owners.includes(userId))
+  const of = [people(owners, 'administrator'), people(others, 'member')]
   return {
     userIds: new Set([...owners, ...members]),
     organization: {
