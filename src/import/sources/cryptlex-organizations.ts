@@ -6,7 +6,8 @@ import { onceFor, type Shared, textOf, wholeOf } from './source.ts'
 export const Fields = z.looseObject({ id: z.string() })
 export type Fields = z.infer<typeof Fields>
 
-const Person = z.looseObject({ email: z.unknown(), firstName: z.unknown(), lastName: z.unknown() })
+const unknown = z.unknown().optional()
+const Person = z.looseObject({ email: unknown, firstName: unknown, lastName: unknown })
 
 /** The address and the name of a user, wherever one is. */
 export function personOf(user: unknown): { email: string | null; name: string | null } {
