@@ -278,7 +278,7 @@ test('organizations of Cryptlex come with their users, and with what a customer 
       ...{ email: 'billing@acme.example', name: 'ACME', licenses: 2 },
       people: ['ada@example.com administrator', 'bob@example.com member'],
     },
-    { email: 'zoe@example.com', name: 'Zoe Zermelo', licenses: 1 },
+    { email: 'zoe@example.com', name: 'Zoe Hill', licenses: 1 },
   ])
   expect(report.map(({ from, outcome, reason }) => [from, outcome, reason])).toStrictEqual([
     ['organizations.json#4', 'left_out', 'None of its licenses is imported, so it is not either.'],
@@ -294,6 +294,11 @@ test('organizations of Cryptlex come with their users, and with what a customer 
       '1 of its people may not use the portal there; here all people of an organization may.',
     ],
     ['organizations.json#2', 'taken_in_part', 'Its fields are left out: description.'],
+    [
+      'organizations.json#2',
+      'taken_in_part',
+      'It has no administrator there, so its own address is one here.',
+    ],
     [
       'licenses.json#4',
       'taken_in_part',

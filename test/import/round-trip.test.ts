@@ -203,7 +203,7 @@ test('organizations and their people come over with an export, and are the same 
   })
   const second = await exported(to)
   expect(await withOrganizations(to, second)).toStrictEqual(organizations)
-  const withoutIds = (kepts: Map<string, Record<string, string>>) => [...kepts.values()]
+  const withoutIds = (of: Map<string, Record<string, string>>) => [...of.values()]
   expect(withoutIds(keptOf(second, 'imported'))).toStrictEqual(withoutIds(keptOf(first, 'own')))
 })
 

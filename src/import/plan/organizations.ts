@@ -77,7 +77,7 @@ const maxBytes = 128 * 1024
  * The row by which an organization is imported. Its customer has its own address, or else that of its first administrator; with an
  * address and no administrator, that address is the first one, as where a customer becomes an organization.
  */
-export function organizationRowOf(
+function organizationRowOf(
   organization: ForeignOrganization,
   source: SourceName,
 ): { row: OrganizationRow; leftOut: string[] } | { problem: string } {
@@ -90,6 +90,7 @@ export function organizationRowOf(
   const first = people.find(({ role }) => role === 'administrator')
   const email = own ?? first?.email
   if (email === undefined) return { problem: 'It has no administrator with an email address.' }
+  if (first === undefined) note('It has no administrator there, so its own address is one here.')
   const buyer: PersonInput = { email, role: 'administrator' }
   const others = people.filter((person) => !isSame(person, buyer))
   const [itself = buyer] = people.filter((person) => isSame(person, buyer))
