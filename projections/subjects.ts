@@ -68,15 +68,22 @@ export async function findPersonRecords(
     `select state from sales where tenant_id = $1 and (subject_id = $2 or giver_id = $2) order by id`,
     values,
   )
-  const people = await db.query<{ id: string; email: string; name: string | null }>(
-    `select customer_id as id, email, name from people where tenant_id = $1 and subject_id = $2 order by 1`,
+  const people = await db.query<{ id: string; personId: string; email: string; name: string | null }>(
+    `select customer_id as id, person_id as "personId", email, name from people where tenant_id = $1 and subject_id = $2 order by 1`,
     values,
   )
   const licenseIds = licenses.rows.map(({ id }) => id)
   const mails = await db.query<{ id: string }>(
     `select delivery_id as id from deliveries
-     where tenant_id = $1 and channel = 'mail' and license_id = any($2) order by 1`,
-    [tenantId, licenseIds],
+     where tenant_id = $1 and channel = 'mail' and license_id = any($2)
+     union
+     select d.delivery_id from deliveries d
+     join license_history h on h.license_id = d.license_id and h.revision = d.license_revision
+     where d.tenant_id = $1 and d.channel = 'mail' and d.event = 'license.seat_assigned'
+       and d.license_id in (select license_id from license_keys where tenant_id = $1 and person_id = any($3))
+       and h.data ->> 'personId' = any($3)
+     order by 1`,
+    [tenantId, licenseIds, people.rows.map(({ personId }) => personId)],
   )
   return {
     licenseIds,

@@ -118,6 +118,24 @@ export async function listDeliveriesOfEvents(
   return new Map(Array.from(byRevision, ([revision, found]) => [revision, found.map(({ state }) => state)]))
 }
 
+/** Whether a mail of the same license that says the same was delivered within the hour before this one was called for. */
+export async function wasJustMailed(
+  db: Pool,
+  { deliveryId, licenseId, licenseRevision, event, scheduledAt }: KnownDelivery,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select from deliveries d
+     join license_history h on h.license_id = d.license_id and h.revision = d.license_revision
+     join license_history own on own.license_id = d.license_id and own.revision = $2
+     where d.license_id = $1 and d.channel = 'mail' and d.event = $3 and d.status = 'delivered' and d.delivery_id <> $4
+       and d.created_at > $5::timestamptz - interval '1 hour'
+       and h.data ->> 'mail' is not distinct from own.data ->> 'mail'
+     limit 1`,
+    [licenseId, licenseRevision, event, deliveryId, scheduledAt],
+  )
+  return rows.length > 0
+}
+
 /**
  * A page of a license's deliveries, in the order of its events.
  * @param after the last delivery of the previous page

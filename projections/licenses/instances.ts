@@ -3,8 +3,15 @@ import { coalesce } from '../../src/async/coalesce.ts'
 import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import type { DeviceClaim, DeviceIdentity } from '../../src/domain/licenses/marks.ts'
+import type { DeviceMail } from '../../src/domain/products/device-mails.ts'
 import type { Entitling } from './entitlements.ts'
-import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
+import {
+  entitlementsOfKeyType,
+  licenseOfKey,
+  mailsOfProduct,
+  overridesOfCustomer,
+  uncertainLicense,
+} from './joins.ts'
 import {
   type EntitlingColumns,
   entitlingFrom,
@@ -36,6 +43,8 @@ export type FoundInstance = Entitling & {
   kind: 'license'
   license: IssuedLicense
   revision: number
+  /** What the product tells its holder about devices; null for nothing. */
+  deviceMails: readonly DeviceMail[] | null
   /** Whose key was sent; null for the key of the license. */
   personId: string | null
   /** The license's or its customer's stream is parked, so the license's status is unknown. */
@@ -50,6 +59,7 @@ type Row = {
   current: boolean | null
   key_person_id: string | null
   uncertain: boolean
+  device_mails: DeviceMail[] | null
 } & EntitlingColumns &
   (LicenseRow | { license_id: null }) &
   JoinedDevice
@@ -90,6 +100,7 @@ const partsOf = ({ subjectId, machine, components }: DeviceIdentity): object[] =
 const lookupSql = `
   select q.ordinal, k.license_id as key_of, k.current, k.person_id as key_person_id, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
+    ${mailsOfProduct},
     ${joinedDevice},
     ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::jsonb[], $10::jsonb[])
@@ -133,6 +144,7 @@ function resultFrom(rows: readonly Row[]): InstanceLookupResult {
       rows.flatMap((each) => (each.license_id === null ? [] : seatsIn(each))),
     ),
     revision: row.revision,
+    deviceMails: row.device_mails,
     personId: row.key_person_id,
     ...entitlingFrom(row),
     uncertain: row.uncertain,

@@ -4,10 +4,12 @@ import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { keptUntil } from '../../src/domain/licenses/seat-files.ts'
 import type { Standing } from '../../src/domain/licenses/status.ts'
+import type { DeviceMail } from '../../src/domain/products/device-mails.ts'
 import type { Entitling } from './entitlements.ts'
 import {
   entitlementsOfKeyType,
   licenseOfKey,
+  mailsOfProduct,
   overridesOfCustomer,
   seatOfDevice,
   uncertainLicense,
@@ -64,6 +66,8 @@ export type RuntimeLookupResult =
   | (LicenseOfKey & {
       license: IssuedLicense
       revision: number
+      /** What the product tells its holder about devices; null for nothing. */
+      deviceMails: readonly DeviceMail[] | null
       /** Whose key was sent; null for the key of the license. */
       personId: string | null
     })
@@ -76,6 +80,7 @@ type Row = {
   key_person_id: string | null
   without_seat: boolean
   uncertain: boolean
+  device_mails: DeviceMail[] | null
 } & EntitlingColumns &
   (LicenseRow | { license_id: null }) &
   JoinedDevice
@@ -104,6 +109,7 @@ const lookupSql = `
   select q.ordinal, p.revalidate_after_seconds, k.license_id as key_of, k.current, k.person_id as key_person_id,
     k.is_seated is not distinct from false as without_seat, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
+    ${mailsOfProduct},
     ${joinedDevice},
     ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[])
@@ -138,6 +144,7 @@ function resultFrom(rows: readonly Row[], deviceId: string): RuntimeLookupResult
     revalidateAfterSeconds,
     license: licenseFrom(row, seats),
     revision: row.revision,
+    deviceMails: row.device_mails,
     ...entitlingFrom(row),
     seated: own?.status === 'active' && isOfKey,
     seatedByAnother: own?.status === 'active' && !isOfKey,

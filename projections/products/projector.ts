@@ -22,6 +22,7 @@ const documents = defineDocuments(evolvedBy(products), {
     componentsAtLeast: ['int', (product) => product.settings.deviceMatch?.atLeast ?? null],
     showSeatHolders: ['boolean not null', (product) => product.settings.showSeatHolders ?? false],
     leaseHolder: ['boolean not null', (product) => product.settings.leaseHolder ?? false],
+    deviceMails: ['text[]', (product) => product.settings.deviceMails ?? null],
     keySharing: ['json', (product) => product.settings.keySharing ?? null],
     expiringDays: ['int[]', (product) => product.settings.expiringNotice?.days ?? null],
     keyRecovery: ['boolean not null', (product) => product.settings.keyRecovery],

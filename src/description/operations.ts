@@ -91,6 +91,11 @@ export const operations = {
         kind: 'flag',
         help: 'Whether the holder of a license gets an email at the thresholds of its meters. Absent means not',
       },
+      deviceMails: {
+        kind: 'list',
+        help: 'What the holder of a license is told by mail about its devices; null turns these mails off',
+        nullable: true,
+      },
       keySharing: {
         kind: 'json',
         help: 'When a license looks shared, in place of what was set; null counts nothing',
@@ -182,6 +187,11 @@ export const operations = {
       usageNotice: {
         kind: 'flag',
         help: 'Whether the holder of a license gets an email at the thresholds of its meters. Absent means not',
+      },
+      deviceMails: {
+        kind: 'list',
+        help: 'What the holder of a license is told by mail about its devices; null turns these mails off',
+        nullable: true,
       },
       keySharing: {
         kind: 'json',
@@ -457,7 +467,18 @@ export const operations = {
       kind: {
         kind: 'text',
         help: 'The mail',
-        choices: ['key', 'key_on_request', 'expiring', 'expired', 'fell_back', 'renewal_failed', 'usage'],
+        choices: [
+          'key',
+          'key_on_request',
+          'expiring',
+          'expired',
+          'fell_back',
+          'renewal_failed',
+          'usage',
+          'new_device',
+          'seats_full',
+          'seat_given',
+        ],
       },
       language: {
         kind: 'text',
@@ -477,7 +498,18 @@ export const operations = {
       kind: {
         kind: 'text',
         help: 'The mail',
-        choices: ['key', 'key_on_request', 'expiring', 'expired', 'fell_back', 'renewal_failed', 'usage'],
+        choices: [
+          'key',
+          'key_on_request',
+          'expiring',
+          'expired',
+          'fell_back',
+          'renewal_failed',
+          'usage',
+          'new_device',
+          'seats_full',
+          'seat_given',
+        ],
         required: true,
       },
       productId: { kind: 'text', help: 'The product; null for all products', nullable: true },
@@ -515,7 +547,18 @@ export const operations = {
       kind: {
         kind: 'text',
         help: 'The mail',
-        choices: ['key', 'key_on_request', 'expiring', 'expired', 'fell_back', 'renewal_failed', 'usage'],
+        choices: [
+          'key',
+          'key_on_request',
+          'expiring',
+          'expired',
+          'fell_back',
+          'renewal_failed',
+          'usage',
+          'new_device',
+          'seats_full',
+          'seat_given',
+        ],
         required: true,
       },
       productId: { kind: 'text', help: 'The product; null for all products', nullable: true },

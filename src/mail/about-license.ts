@@ -7,8 +7,9 @@ import type { PortalLanguage } from '../domain/portal/texts.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
+import type { SealedPerson } from '../vault/subjects.ts'
 
-/** What every mail about a license says of it and of its holder. */
+/** What every mail about a license says of it and of the one who gets the mail. */
 export type AboutLicense = {
   customer: { email: string; name: string | null }
   vendorName: string
@@ -21,14 +22,16 @@ export type AboutLicense = {
 
 /**
  * Reads what a mail about a license says of it.
- * @returns also the sale that the license was issued for; undefined when its person has no address or was erased
+ * @param recipient its holder, or a person who has a seat of it
+ * @returns also the sale that the license was issued for; undefined when the recipient has no address or was erased
  */
 export async function aboutLicense(
   ports: Ports<'db' | 'findProduct' | 'subjects'>,
-  { tenantId, licenseId, productId, keyTypeId, holder }: IssuedLicense,
+  { tenantId, licenseId, productId, keyTypeId }: IssuedLicense,
+  recipient: SealedPerson | null,
   baseUrl: string,
 ): Promise<{ about: AboutLicense; sale: KnownSale | undefined } | undefined> {
-  const [person] = await ports.subjects.openPeople(tenantId, [holder])
+  const [person] = await ports.subjects.openPeople(tenantId, [recipient])
   if (!person?.email) return undefined
   const [product, tenant, portal, sale] = await Promise.all([
     ports.findProduct(tenantId, productId),

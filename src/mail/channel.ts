@@ -10,15 +10,16 @@ import type { AttemptError } from '../domain/deliveries/events.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { mailedKeyName, saleKeyName } from '../domain/licenses/keys.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
-import { kindOfNews, writeEndMail } from '../domain/mails/end-mail.ts'
 import type { MailSettings } from '../domain/mails/events.ts'
+import { kindOfNews, writeNewsMail } from '../domain/mails/news-mail.ts'
 import { type MailFacts, type WrittenMail, writeMail } from '../domain/mails/template.ts'
 import { licenseStream } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
+import type { SealedPerson } from '../vault/subjects.ts'
 import type { DeliveryChannel } from '../webhooks/channel.ts'
 import { aboutLicense } from './about-license.ts'
-import { endMailFactsOf } from './end-mail.ts'
 import type { Attachment, MailProblem, Sending } from './mailer.ts'
+import { newsMailFactsOf } from './news-mail.ts'
 
 /** What the mails of deliveries use. */
 export type MailPorts = Ports<
@@ -28,8 +29,8 @@ export type MailPorts = Ports<
 const unwanted: AttemptResult = { outcome: 'unwanted' }
 
 /**
- * Sends a customer the key of a sold license, or the key that its vendor asked to send, or tells them of the end of a license, of a failed renewal or of a threshold of a meter. Nothing is sent if the product
- * sends no mails, if the person has been erased, or if the key has been destroyed or replaced since.
+ * Sends a customer the key of a sold license, or the key that its vendor asked to send, or tells them, or a person who has a seat, what
+ * is new. Nothing is sent if the product sends no mails, if the person has been erased, or if the key has been destroyed or replaced since.
  * @param baseUrl the beginning of the URLs in the mails
  */
 export function createMailChannel(ports: MailPorts, baseUrl: string): DeliveryChannel {
@@ -40,14 +41,15 @@ export function createMailChannel(ports: MailPorts, baseUrl: string): DeliveryCh
       if (!license) throw new Error(`the license ${licenseId} is not known yet`)
       const { settings } = await findMail(ports.db, tenantId, license.productId)
       if (!settings.enabled) return unwanted
-      const write = isOfEndMail(delivery) ? endMailOf : keyMailOf
+      const write = isKeyMail(delivery) ? keyMailOf : newsMailOf
       const written = await write(ports, { delivery, license, settings, baseUrl })
       if (!written) return unwanted
       const { mailer, mailbox } = ports.mailing
       await begin()
       const sending = await mailer.send({ ...written.mail, tenantId, deliveryId, at: momentOf(ports) })
       // Erased while the mail was being sent: the erasure found no mail to remove yet.
-      if (mailbox && !(await isReadable(ports, license))) await mailbox.remove(tenantId, deliveryId)
+      if (mailbox && !(await isReadable(ports, tenantId, written.recipient)))
+        await mailbox.remove(tenantId, deliveryId)
       return resultOf(sending, written.secrets)
     },
   }
@@ -63,29 +65,32 @@ type ToWrite = {
 /** `secrets`: what an excerpt of the mail server's answer must not contain. */
 type Written = {
   mail: WrittenMail & { attachments?: Attachment[] }
+  recipient: SealedPerson | null
   secrets: readonly (string | null)[]
 }
 
-const isOfEndMail = ({ event }: KnownDelivery): boolean =>
-  event === 'license.expiring' ||
-  event === 'license.expired' ||
-  event === 'license.renewal_failed' ||
-  event === 'usage.threshold'
+const isKeyMail = ({ event }: KnownDelivery): boolean =>
+  event === 'license.created' || event === 'license.key_mail'
 
 /** @returns undefined when there is nothing to tell any more */
-async function endMailOf(
+async function newsMailOf(
   ports: MailPorts,
   { delivery, license, settings, baseUrl }: ToWrite,
 ): Promise<Written | undefined> {
-  const facts = await endMailFactsOf(ports, delivery, license, baseUrl, momentOf(ports))
-  if (!facts) return undefined
+  const toTell = await newsMailFactsOf(ports, delivery, license, baseUrl, momentOf(ports))
+  if (!toTell) return undefined
+  const { facts, recipient } = toTell
   const { email, name } = facts.customer
   const wording = await findWording(ports.db, license.tenantId, {
     kind: kindOfNews[facts.news.what],
     productId: license.productId,
     language: facts.language ?? settings.language,
   })
-  return { mail: writeEndMail(settings, facts, ports.mailing.from, wording), secrets: [email, name] }
+  return {
+    mail: writeNewsMail(settings, facts, ports.mailing.from, wording),
+    recipient,
+    secrets: [email, name],
+  }
 }
 
 /** @returns undefined when the key must not be sent any more */
@@ -107,6 +112,7 @@ async function keyMailOf(
   const mail = writeMail(settings, complete, ports.mailing.from, keyMail ? 'asked' : 'sale', wording)
   return {
     mail: { ...mail, ...(attachments.length > 0 && { attachments }) },
+    recipient: license.holder,
     secrets: [licenseKey, customer.email, customer.name],
   }
 }
@@ -120,8 +126,12 @@ async function receiptOf({ receipts }: Ports<'receipts'>, licenseId: string): Pr
     : []
 }
 
-async function isReadable(ports: Ports<'subjects'>, { tenantId, holder }: IssuedLicense): Promise<boolean> {
-  const [person] = await ports.subjects.openPeople(tenantId, [holder])
+async function isReadable(
+  ports: Ports<'subjects'>,
+  tenantId: string,
+  recipient: SealedPerson | null,
+): Promise<boolean> {
+  const [person] = await ports.subjects.openPeople(tenantId, [recipient])
   return (person?.email ?? null) !== null
 }
 
@@ -151,7 +161,7 @@ async function factsOf(
   if (licenseKey === undefined) return undefined
   if (!(await ports.keyHashing.isOf(tenantId, licenseKey, license.keyHash))) return undefined
   const [found, sentAgain] = await Promise.all([
-    aboutLicense(ports, license, baseUrl),
+    aboutLicense(ports, license, license.holder, baseUrl),
     isSendable(ports, license),
   ])
   if (!found) return undefined

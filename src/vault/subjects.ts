@@ -8,7 +8,8 @@ import { createPeopleIndex, maxOfPerson, type PeopleIndex } from './people-index
 import { newWrappedKey, open, seal, unwrapKey } from './seal.ts'
 
 type Field = 'email' | 'name' | 'address' | 'license_key' | 'device_name' | 'reason' | 'note' | 'profile'
-type SealedPerson = { subjectId: string; email: string | null; name: string | null }
+/** What a record holds of a person, sealed under their key. */
+export type SealedPerson = { subjectId: string; email: string | null; name: string | null }
 /** Where a person called from; null where that was not recorded. */
 type SealedAddress = { subjectId: string | null; address: string | null }
 /** A text, and the person under whose key it is sealed. */

@@ -97,6 +97,7 @@ async function lookUpAsOf(
       revalidateAfterSeconds: then.product.settings.revalidateAfterSeconds,
       license,
       revision,
+      deviceMails: then.product.settings.deviceMails ?? null,
       entitlements,
       fallbackEntitlements,
       entitlementValues,

@@ -300,3 +300,27 @@ test('an erasure killed at any write is resumed and completed', async () => {
   }
   expect(deaths).toBeGreaterThan(8)
 })
+
+test('a person of an organization who was told of their seat leaves no mail', async () => {
+  const send = async (method: 'POST' | 'PUT', url: string, body?: object) =>
+    (await api.ask(method, url, { token: shop.token, ...(body && { body }) })).body
+  await send('PUT', '/v1/portal', { enabled: true })
+  const namedSeats = { devicesPerPerson: 1, reassignEveryDays: 0 }
+  const keyType = { name: 'Team', deviceLimit: 2, seatPolicy: 'named', namedSeats }
+  await send('POST', '/v1/products/editor/key-types', keyType)
+  const customerId = await makeCustomer(api.ask, shop.token, { email: 'boss@canary-mail.example' })
+  await send('POST', `/v1/customers/${customerId}/organization`)
+  const email = 'dan.canary@canary-mail.example'
+  const people = [{ email, name: 'Dan Canaryseated' }]
+  const added = await send('POST', `/v1/customers/${customerId}/people`, { people, invite: false })
+  const [dan] = z.object({ people: z.array(Id) }).parse(added).people
+  const { id } = await mint(api.ask, shop.token, 'editor', { keyTypeId: 'team', customerId })
+  await send('POST', `/v1/licenses/${id}/people`, { personId: dan?.id })
+  const readable = () => tracesOf(email, 'Dan Canaryseated')
+  await expect
+    .poll(async () => (await readable()).filter((text) => text.includes('You have a seat of')))
+    .toHaveLength(1)
+  const own = await makeCustomer(api.ask, shop.token, { email })
+  await askApproveRepeat(api, shop, 'DELETE', `/v1/customers/${own}`)
+  expect(await readable()).toStrictEqual([])
+})

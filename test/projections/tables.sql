@@ -79,6 +79,7 @@ create table products (
   components_at_least int,
   show_seat_holders boolean not null,
   lease_holder boolean not null,
+  device_mails text[],
   key_sharing json,
   expiring_days int[],
   key_recovery boolean not null,

@@ -35,7 +35,7 @@ export function activateDevice(
   const { deviceId } = question
   return takeSeat(
     ports,
-    found.license,
+    found,
     { waiter: sha256(deviceId), origin },
     (taking) => seatDevice(ports, found, question, { ...device, ...taking }, origin),
     ({ license }) => license.seats.get(deviceId),
@@ -66,7 +66,7 @@ async function seatDevice(
     changeFound(
       ports,
       { found, question: asked, origin, at, admit, proof, isStale: isStale || isAgain },
-      { type: 'ActivateDevice', ...seat, builtAt, ranOut, at },
+      { type: 'ActivateDevice', ...seat, builtAt, ranOut, tell: found.deviceMails, at },
     ),
   )
   return { license: requireIssued(state) }

@@ -10,6 +10,7 @@ import { type IssuedLicense, type License, licenses } from '../../domain/license
 import type { SeatFile } from '../../domain/licenses/seat-files.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { statusAt } from '../../domain/licenses/status.ts'
+import type { DeviceMail } from '../../domain/products/device-mails.ts'
 import type { OfflineFiles } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -77,7 +78,7 @@ export async function issueFile(
   await requireKey(ports, entry, request)
   const allowed = await rulesFor(ports, entry.license)
   if (!allowed) throw new Refusal(entry.license.floating ? 'borrowing_off' : 'files_off')
-  const { rules, atLeast } = allowed
+  const { rules, atLeast, deviceMails } = allowed
   if (days !== undefined && days > rules.maxDays) throw new Refusal('file_too_long')
   const key = await signingKeyOf(ports, tenantId, origin)
   await ports.signer.prepare(tenantId, key)
@@ -94,11 +95,12 @@ export async function issueFile(
     request: { deviceKey, nonce, counter },
     seconds: (days ?? rules.maxDays) * 86_400,
     perSeatPerYear: rules.perSeatPerYear,
+    tell: deviceMails,
     reason,
   } as const
   const made = await takeSeat(
     ports,
-    entry.license,
+    { license: entry.license, deviceMails },
     { waiter: waiterOf(command.claim), origin },
     async ({ ranOut }) => {
       const at = momentOf(ports)
@@ -218,6 +220,14 @@ export async function isOfKey(
 export const allowFiles = async (ports: Ports<'findProduct'>, license: IssuedLicense): Promise<boolean> =>
   (await rulesFor(ports, license)) !== undefined
 
+type FileRules = {
+  rules: OfflineFiles
+  atLeast: number | null
+  leaseHolder: boolean
+  /** What the product tells its holder about devices; null for nothing. */
+  deviceMails: readonly DeviceMail[] | null
+}
+
 /**
  * What the key type of a license allows; undefined where it allows no license files. Floating seats are borrowed by the terms that the
  * license was issued with.
@@ -225,7 +235,7 @@ export const allowFiles = async (ports: Ports<'findProduct'>, license: IssuedLic
 async function rulesFor(
   { findProduct }: Ports<'findProduct'>,
   license: IssuedLicense,
-): Promise<{ rules: OfflineFiles; atLeast: number | null; leaseHolder: boolean } | undefined> {
+): Promise<FileRules | undefined> {
   const product = await findProduct(license.tenantId, license.productId)
   if (!product) return undefined
   // What a person's devices have ends with their seat, and a file cannot be taken back.
@@ -235,8 +245,8 @@ async function rulesFor(
     ? lent && { maxDays: lent.maxDays, perSeatPerYear: Infinity }
     : findKeyType(product, license.keyTypeId)?.offlineFiles
   if (!rules) return undefined
-  const { deviceMatch, leaseHolder = false } = product.settings
-  return { rules, atLeast: deviceMatch?.atLeast ?? null, leaseHolder }
+  const { deviceMatch, leaseHolder = false, deviceMails = null } = product.settings
+  return { rules, atLeast: deviceMatch?.atLeast ?? null, leaseHolder, deviceMails }
 }
 
 /** The file that answers a request. @throws Error when none was made */

@@ -1,4 +1,5 @@
 import { findSeats } from '../../../projections/licenses/seats.ts'
+import type { Tell } from '../../domain/licenses/device-mails.ts'
 import { isOfFence, type RanOut } from '../../domain/licenses/floating.ts'
 import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
 import { keptUntil } from '../../domain/licenses/seat-files.ts'
@@ -21,6 +22,9 @@ export type Taking = { ranOut: readonly RanOut[]; isStale: boolean }
 /** How often a taking is repeated whose own seat runs out at that moment. */
 const takings = 3
 
+/** The license, and what its product tells its holder about devices. */
+type Found = { license: IssuedLicense; deviceMails: Tell['tell'] }
+
 /** Who takes a seat, and for which request. */
 type Taker = { waiter: string; origin: Origin }
 
@@ -35,7 +39,7 @@ type Taker = { waiter: string; origin: Origin }
  */
 export async function takeSeat<Taken extends { license: IssuedLicense }>(
   ports: Ports<'db' | 'execute' | 'newId' | 'now' | 'seatEnds'>,
-  license: IssuedLicense,
+  { license, deviceMails: tell }: Found,
   { waiter, origin }: Taker,
   take: (taking: Taking) => Promise<Taken>,
   seatIn: (taken: Taken) => Seat | undefined,
@@ -50,7 +54,7 @@ export async function takeSeat<Taken extends { license: IssuedLicense }>(
     const taken = await take({ ranOut, isStale }).catch(async (error: unknown) => {
       if (!(error instanceof Refusal) || error.code !== 'seat_limit_reached') throw error
       // Another call may have seen a seat run out just before this one looked; it is free for either of them.
-      if (taking > 0) throw await refuseForWant(ports, { ...license, floating }, waiter, origin)
+      if (taking > 0) throw await refuseForWant(ports, { ...license, floating, tell }, waiter, origin)
       return undefined
     })
     const seat = taken && seatIn(taken)

@@ -84,7 +84,7 @@ export function activateInstance(
 ): Promise<SeatTaken> {
   return takeSeat(
     ports,
-    found.license,
+    found,
     { waiter: waiterOf(question.instance.claim), origin },
     (taking) => seatInstance(ports, found, question, { ...instance, ...taking }, origin),
     ({ license, instanceId }) =>
@@ -106,8 +106,8 @@ async function seatInstance(
     instance: { claim },
   } = question
   const asked = { ...question, others: ranOut.map(({ deviceId }) => deviceId) }
-  const { personId } = found
-  const device = { instanceId: newId, platform, claim, atLeast, builtAt, ranOut, personId, at }
+  const { personId, deviceMails: tell } = found
+  const device = { instanceId: newId, platform, claim, atLeast, builtAt, ranOut, personId, tell, at }
   const command = lent
     ? fileCommand(lent, { ...device, fileId: ports.newId('fil') }, found.license)
     : ({ type: 'ActivateInstance', ...device } as const)

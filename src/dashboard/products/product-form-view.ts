@@ -103,6 +103,16 @@ const customerFields = (form: FilledForm): Html => html`<div class="stack">
     label: 'Email at the thresholds of meters',
     hint: 'The license holder gets an email when so many percent of a meter are used as its key type says, usually 80 and 100.',
   })}
+  ${checkField(form, {
+    name: 'newDeviceMail',
+    label: 'Email about a new device',
+    hint: 'The license holder gets an email when a device is added, at most one in an hour.',
+  })}
+  ${checkField(form, {
+    name: 'seatsFullMail',
+    label: 'Email when no seat is left',
+    hint: 'The license holder gets an email when the last seat is taken, or a device finds all floating seats taken.',
+  })}
   ${textField(form, {
     name: 'customerSeatFrees',
     label: 'Devices that a customer may remove',

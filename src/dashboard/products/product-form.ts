@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { fewestComponents, maxComponents } from '../../domain/licenses/marks.ts'
+import type { DeviceMail } from '../../domain/products/device-mails.ts'
 import { KeyPrefix, ProductSettings } from '../../domain/products/events.ts'
 import { Slug } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
@@ -40,6 +41,8 @@ const settingsFields = {
   keyRecovery: checked,
   expiringDays,
   usageNotice: checked,
+  newDeviceMail: checked,
+  seatsFullMail: checked,
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
   customerFiles: checked,
@@ -115,12 +118,22 @@ export const settingsOf = (form: SettingsTyped) => ({
   ...customerRules(form),
 })
 
+const deviceMailsIn = (form: Record<'newDeviceMail' | 'seatsFullMail', boolean>): DeviceMail[] | null => {
+  const mails: DeviceMail[] = [
+    ...(form.newDeviceMail ? ['new_device' as const] : []),
+    ...(form.seatsFullMail ? ['seats_full' as const] : []),
+  ]
+  return mails.length === 0 ? null : mails
+}
+
 /** What customers may do in the portal, what they are told, and when their use looks like sharing; undefined or null is the usual rule. */
 export const customerRules = (
   form: Parameters<typeof sharingRules>[0] & {
     customerSeatFrees: number | null
     expiringDays: readonly number[]
     usageNotice: boolean
+    newDeviceMail: boolean
+    seatsFullMail: boolean
     customerKeyReplacement: boolean
     customerFiles: boolean
     showSeatHolders: boolean
@@ -131,6 +144,7 @@ export const customerRules = (
   customerKeyReplacement: form.customerKeyReplacement || undefined,
   expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
   usageNotice: form.usageNotice || undefined,
+  deviceMails: deviceMailsIn(form),
   customerFiles: form.customerFiles || undefined,
   showSeatHolders: form.showSeatHolders || undefined,
   leaseHolder: form.leaseHolder || undefined,
@@ -164,6 +178,8 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
     expiringDays: settings.expiringNotice?.days.join(', ') ?? '',
     usageNotice: settings.usageNotice ? 'on' : '',
+    newDeviceMail: settings.deviceMails?.includes('new_device') ? 'on' : '',
+    seatsFullMail: settings.deviceMails?.includes('seats_full') ? 'on' : '',
     customerFiles: settings.customerFiles ? 'on' : '',
     showSeatHolders: settings.showSeatHolders ? 'on' : '',
     leaseHolder: settings.leaseHolder ? 'on' : '',

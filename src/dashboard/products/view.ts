@@ -77,6 +77,10 @@ const deviceMatchWords = ({ deviceMatch }: ProductSettings): string =>
 const noticeWords = ({ expiringNotice }: ProductSettings): string =>
   expiringNotice === undefined ? 'off' : `${expiringNotice.days.join(' and ')} days before, and at the expiry`
 
+const deviceMailWords = ({ deviceMails = [] }: ProductSettings): string =>
+  deviceMails.map((mail) => ({ new_device: 'new devices', seats_full: 'no seat left' })[mail]).join(', ') ||
+  'off'
+
 const paidInFullWords = {
   by_key_type: 'perpetual license is kept',
   keep: 'license is kept',
@@ -126,6 +130,7 @@ export function productView(
         ['Paid in full', paidInFullWords[settings.onPaidInFull ?? 'by_key_type']],
         ['Emails about the expiry', noticeWords(settings)],
         ['Emails about metered use', settings.usageNotice ? 'at the thresholds' : 'off'],
+        ['Emails about devices', deviceMailWords(settings)],
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
         [
           'In the portal',

@@ -39,14 +39,16 @@ export const isOfEnd = (event: LicenseEvent): event is EventOfEnd => event.type 
 
 /**
  * The name of the delivery of a mail that the event calls for: with the key, if the license was sold and the buyer's
- * address is known, or its vendor asked for the mail; or about its end or a failed
- * renewal, or about a threshold of a meter, if the product tells its customers. Undefined for
- * every other event.
+ * address is known, or its vendor asked for the mail; about its end, a failed renewal, a threshold of a meter or its
+ * devices, if the product tells its customers; or to a person who was given a seat. Undefined for every other event.
  */
 export function mailNameOf(event: LicenseEvent): DeliveryEventName | undefined {
   if (event.type === 'KeyMailAsked') return 'license.key_mail'
   if (event.type === 'UsageThresholdReached') return event.data.mail && 'usage.threshold'
   if (isOfEnd(event)) return event.data.mail && mailsOfEnd[event.type]
+  if (event.type === 'DeviceActivated') return event.data.mail && 'license.activated'
+  if (event.type === 'SeatsExhausted') return event.data.mail && 'license.seats_exhausted'
+  if (event.type === 'SeatAssigned') return 'license.seat_assigned'
   if (event.type !== 'LicenseMinted' || !isSold(event.data)) return undefined
   return (event.data.holder?.email ?? null) === null ? undefined : 'license.created'
 }

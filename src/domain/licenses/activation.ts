@@ -1,4 +1,5 @@
 import { Refusal } from '../refusal.ts'
+import { mailOfDevice, type Tell } from './device-mails.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { claimOn, type Floating, freedByEnd, isOfFence, mostSeats, type RanOut, seatOf } from './floating.ts'
 import { alsoHeld, identified, identifiedAtFirst } from './identity.ts'
@@ -17,7 +18,7 @@ type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'pla
 /** Floating seats whose ends have passed, by the clock that keeps them; absent or empty when none has. */
 export type Ends = { ranOut?: readonly RanOut[] | undefined }
 
-export type ActivateDevice = { type: 'ActivateDevice'; at: string } & Device & Build & Ends & OfPerson
+export type ActivateDevice = { type: 'ActivateDevice'; at: string } & Device & Build & Ends & OfPerson & Tell
 
 /** Whose key was sent; null or absent for the key of the license. */
 type OfPerson = { personId?: string | null }
@@ -36,7 +37,8 @@ export type ActivateInstance = {
   at: string
 } & Build &
   Ends &
-  OfPerson
+  OfPerson &
+  Tell
 
 /** The device in a seat says who it is, without asking for the seat. */
 type IdentifyDevice = { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
@@ -64,7 +66,7 @@ export type Seated = Standing &
   Named &
   Relays &
   Pick<Updates, 'updatesUntil'> &
-  Pick<LicenseTerms, 'deviceLimit'>
+  Pick<LicenseTerms, 'deviceLimit' | 'holder'>
 
 /**
  * What becomes of the seats of a license when a device takes one, gives it back, or says who it is.
@@ -103,7 +105,7 @@ export const activated = (
 
 function seated(
   license: Seated,
-  { personId = null, ...device }: Device & OfPerson & { at: string },
+  { personId = null, tell, ...device }: Device & OfPerson & Tell & { at: string },
   builtAt?: string | null,
 ): LicenseEvent[] {
   requireSeats(license, device.at, builtAt)
@@ -114,9 +116,13 @@ function seated(
   }
   if (license.seats.get(device.deviceId)?.status === 'active') return []
   const most = mostSeats(license)
-  if (most !== null && seatsTaken(license, device.at) >= most) throw new Refusal('seat_limit_reached')
-  const fence = license.floating ? { fence: license.lastFence + 1 } : {}
-  return [{ type: 'DeviceActivated', data: { ...device, ...fence } }, ...started(license, device.at)]
+  const taken = seatsTaken(license, device.at)
+  if (most !== null && taken >= most) throw new Refusal('seat_limit_reached')
+  // Devices come and go where seats float: their holders are told when none is left, see `exhausted`.
+  const more = license.floating
+    ? { fence: license.lastFence + 1 }
+    : mailOfDevice(license, { tell }, { taken: taken + 1, most })
+  return [{ type: 'DeviceActivated', data: { ...device, ...more } }, ...started(license, device.at)]
 }
 
 /** @throws Refusal `license_revoked`, `license_suspended`, `license_expired`, `build_not_covered` */
@@ -132,7 +138,7 @@ export const instanceActivated = (license: Seated, command: ActivateInstance): L
 
 function instanceSeated(
   whole: Seated,
-  { instanceId, platform, claim: said, atLeast, builtAt = null, personId = null, at }: ActivateInstance,
+  { instanceId, platform, claim: said, atLeast, builtAt = null, personId = null, tell, at }: ActivateInstance,
 ): LicenseEvent[] {
   const license = seatsFor(whole, personId)
   const claim = claimOn(license, said)
@@ -141,7 +147,7 @@ function instanceSeated(
     const { installId, name, identities } = claim
     const device = { deviceId: instanceId, instanceId, installId, name, platform }
     return [
-      ...seated(license, { ...device, personId, at }, builtAt),
+      ...seated(license, { ...device, personId, tell, at }, builtAt),
       ...identifiedAtFirst({ ...device, identity: identities[0] ?? null }, at),
     ]
   }

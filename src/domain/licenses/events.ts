@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { portalLanguages } from '../portal/texts.ts'
+import { DeviceMail } from '../products/device-mails.ts'
 import { Duration, FloatingSeats, GraceSeconds, NamedSeats, OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
@@ -81,6 +82,8 @@ const Activation = z.strictObject({
   fence: z.int().min(1).optional(),
   /** Whose device it is, where the seats are of people. */
   personId: z.string().min(1).optional(),
+  /** What the holder is told of it by mail; absent for nothing. */
+  mail: DeviceMail.optional(),
   at: Moment,
 })
 
@@ -170,6 +173,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       seats: z.int().min(1),
       /** How many takers waited for one. */
       waiting: z.int().min(1),
+      mail: toldByMail,
       at: Moment,
     }),
   }),

@@ -1,5 +1,7 @@
+import type { Tell } from './device-mails.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { type Floating, mostSeats } from './floating.ts'
+import { toldByMail } from './notices.ts'
 import { type Relays, seatsTaken } from './relay-seats.ts'
 import type { Seats } from './seats.ts'
 
@@ -10,7 +12,7 @@ export type Exhausted = {
 }
 
 /** A taker was refused for want of a seat. */
-export type NoteExhausted = { type: 'NoteExhausted'; waiting: number; at: string }
+export type NoteExhausted = { type: 'NoteExhausted'; waiting: number; at: string } & Tell
 
 const hourMs = 3_600_000
 
@@ -20,11 +22,12 @@ export const isExhaustionTold = ({ exhaustedAt }: Exhausted, at: string): boolea
 
 /** Records that no floating seat is left, at most once an hour. */
 export function exhausted(
-  license: Exhausted & Seats & Floating & Relays & Pick<LicenseTerms, 'deviceLimit'>,
-  { waiting, at }: NoteExhausted,
+  license: Exhausted & Seats & Floating & Relays & Pick<LicenseTerms, 'deviceLimit' | 'holder'>,
+  { waiting, tell, at }: NoteExhausted,
 ): LicenseEvent[] {
   const most = mostSeats(license)
   const seats = seatsTaken(license, at)
   if (license.floating === null || most === null || seats < most || isExhaustionTold(license, at)) return []
-  return [{ type: 'SeatsExhausted', data: { seats, waiting, at } }]
+  const told = toldByMail(license, tell?.includes('seats_full') ?? false)
+  return [{ type: 'SeatsExhausted', data: { seats, waiting, ...told, at } }]
 }

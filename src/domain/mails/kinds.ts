@@ -94,6 +94,28 @@ export const mailKinds = {
     },
     required: [],
   },
+  new_device: {
+    title: 'New device',
+    when: 'A device was added to the license, and its product says so.',
+    placeholders: {
+      ...ofLicense,
+      device: 'the name of the device',
+      added_on: 'the day on which it was added',
+    },
+    required: [],
+  },
+  seats_full: {
+    title: 'No seat left',
+    when: 'The last seat was taken, or no floating seat is left; and the product says so.',
+    placeholders: { ...ofLicense, seats: 'how many seats are taken' },
+    required: [],
+  },
+  seat_given: {
+    title: 'Seat given to a person',
+    when: 'A person of an organization was given a seat.',
+    placeholders: ofLicense,
+    required: ['portal_url'],
+  },
 } as const satisfies Record<string, Kind>
 
 export type MailKind = keyof typeof mailKinds

@@ -1,8 +1,8 @@
 import type { PortalLanguage } from '../portal/texts.ts'
 import type { KeyType } from '../products/key-type.ts'
-import { type EndNews, writeEndMail } from './end-mail.ts'
 import type { MailSettings } from './events.ts'
 import type { MailKind } from './kinds.ts'
+import { type News, writeNewsMail } from './news-mail.ts'
 import type { Wording } from './rendering.ts'
 import { type Correspondent, type MailFacts, type WrittenMail, writeMail } from './template.ts'
 
@@ -55,7 +55,7 @@ export function writeTestMail(
   }
   if (kind !== 'key' && kind !== 'key_on_request') {
     const facts = { ...about, displayKey: `${product.keyPrefix}-…TEST`, news: sampleNews(kind, input.now) }
-    return writeEndMail(settings, facts, sender, wording)
+    return writeNewsMail(settings, facts, sender, wording)
   }
   const facts: MailFacts = {
     ...about,
@@ -73,7 +73,7 @@ export function writeTestMail(
 
 const dayMs = 86_400_000
 
-function sampleNews(kind: Exclude<MailKind, 'key' | 'key_on_request'>, now: string): EndNews {
+function sampleNews(kind: Exclude<MailKind, 'key' | 'key_on_request'>, now: string): News {
   const inDays = (days: number) => new Date(Date.parse(now) + days * dayMs).toISOString()
   switch (kind) {
     case 'expiring':
@@ -94,5 +94,11 @@ function sampleNews(kind: Exclude<MailKind, 'key' | 'key_on_request'>, now: stri
         remaining: '200',
         resetsAt: inDays(10),
       }
+    case 'new_device':
+      return { what: 'newDevice', device: 'Example laptop', addedAt: now }
+    case 'seats_full':
+      return { what: 'seatsFull', seats: 5 }
+    case 'seat_given':
+      return { what: 'seatGiven' }
   }
 }

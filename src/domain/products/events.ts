@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { fewestComponents, maxComponents } from '../licenses/marks.ts'
 import { Moment, Slug } from '../values.ts'
+import { DeviceMail } from './device-mails.ts'
 import { KeySharing } from './key-sharing.ts'
 import { KeyType, Price } from './key-type.ts'
 import { maxReleases, Release } from './releases.ts'
@@ -84,6 +85,16 @@ export const ProductSettings = z.strictObject({
       description:
         'Whether the holder of a license gets an email at the thresholds of its meters. Absent means not',
       example: true,
+    })
+    .optional(),
+  deviceMails: z
+    .array(DeviceMail)
+    .min(1)
+    .max(DeviceMail.options.length)
+    .meta({
+      description:
+        'What the holder of a license is told by mail about its devices: that one was added (`new_device`), that it has no seat left (`seats_full`). A set; absent means nothing',
+      example: ['seats_full'],
     })
     .optional(),
   keySharing: KeySharing.meta({

@@ -2,6 +2,7 @@ import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import { slugOf } from '../values.ts'
+import { DeviceMail } from './device-mails.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
 import { defaultKeyType, type KeyType } from './key-type.ts'
 import { changedKeyType, checkedKeyType } from './key-type-rules.ts'
@@ -32,7 +33,10 @@ export type Product =
     }
 
 /** What `null` resets to "never configured". */
-type Resettable = Pick<ProductSettings, 'trialDurationDays' | 'deviceMatch' | 'expiringNotice' | 'keySharing'>
+type Resettable = Pick<
+  ProductSettings,
+  'trialDurationDays' | 'deviceMatch' | 'expiringNotice' | 'deviceMails' | 'keySharing'
+>
 
 /** A change of the settings, as in a PATCH request. */
 export type SettingsChange = Partial<Omit<ProductSettings, 'testMode' | keyof Resettable>> & {
@@ -141,6 +145,7 @@ function settingsWith(before: ProductSettings, change: SettingsChange): ProductS
     trialDurationDays: trialBefore,
     deviceMatch: matchBefore,
     expiringNotice: noticeBefore,
+    deviceMails: deviceMailsBefore,
     keySharing: sharingBefore,
     ...kept
   } = before
@@ -148,18 +153,23 @@ function settingsWith(before: ProductSettings, change: SettingsChange): ProductS
     trialDurationDays: trialChange,
     deviceMatch: matchChange,
     expiringNotice: noticeChange,
+    deviceMails: deviceMailsChange,
     keySharing: sharingChange,
     ...changed
   } = change
   const trialDurationDays = afterChange(trialBefore, trialChange)
   const deviceMatch = afterChange(matchBefore, matchChange)
   const notice = afterChange(noticeBefore, noticeChange)
+  const deviceMails = afterChange(deviceMailsBefore, deviceMailsChange)
   const keySharing = afterChange(sharingBefore, sharingChange)
   return {
     ...kept,
     ...changed,
     ...(trialDurationDays !== undefined && { trialDurationDays }),
     ...(deviceMatch !== undefined && { deviceMatch }),
+    ...(deviceMails !== undefined && {
+      deviceMails: DeviceMail.options.filter((mail) => deviceMails.includes(mail)),
+    }),
     ...(keySharing !== undefined && { keySharing }),
     ...(notice !== undefined && { expiringNotice: { days: daysInOrder(notice.days) } }),
   }

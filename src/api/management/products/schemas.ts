@@ -263,6 +263,10 @@ const settingsFields = ProductSettings.omit({ testMode: true })
     expiringNotice: ProductSettings.shape.expiringNotice.unwrap().nullable().meta({
       description: 'When the holder of a license is told by mail that it expires; null turns these mails off',
     }),
+    deviceMails: ProductSettings.shape.deviceMails.unwrap().nullable().meta({
+      description:
+        'What the holder of a license is told by mail about its devices; null turns these mails off',
+    }),
     keySharing: ProductSettings.shape.keySharing.unwrap().nullable().meta({
       description: 'When a license looks shared, in place of what was set; null counts nothing',
     }),

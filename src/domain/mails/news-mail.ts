@@ -1,10 +1,10 @@
 import { dayIn, type PortalLanguage } from '../portal/texts.ts'
 import { type Part, paragraph } from './content.ts'
-import { de } from './end-texts/de.ts'
-import { type EndMailText, en } from './end-texts/en.ts'
 import type { MailSettings } from './events.ts'
 import { keyMailText } from './key-mail.ts'
 import type { MailKind } from './kinds.ts'
+import { de } from './news-texts/de.ts'
+import { en, type NewsMailText } from './news-texts/en.ts'
 import {
   bodyOf,
   builtInWording,
@@ -15,10 +15,10 @@ import {
 } from './rendering.ts'
 import { type Correspondent, envelopeOf, type WrittenMail } from './template.ts'
 
-const catalogues: Record<PortalLanguage, Readonly<Record<EndMailText, string>>> = { en, de }
+const catalogues: Record<PortalLanguage, Readonly<Record<NewsMailText, string>>> = { en, de }
 
-/** What is new: the end is ahead, has come, or leaves the license with fewer features; a payment that renews it failed; or so much is used. */
-export type EndNews =
+/** What is new: the end is ahead, has come, or leaves the license with fewer features; a payment that renews it failed; so much is used; or a seat was taken or given. */
+export type News =
   | {
       what: 'expiring' | 'expired' | 'fellBack'
       expiresAt: string
@@ -42,10 +42,13 @@ export type EndNews =
       /** When counting begins anew; null when that is not known. */
       resetsAt: string | null
     }
+  | { what: 'newDevice'; device: string; addedAt: string }
+  | { what: 'seatsFull'; seats: number }
+  | { what: 'seatGiven' }
 
-/** The contents of a mail about the end of a license, a renewal that failed, or what is used. */
-export type EndMailFacts = {
-  news: EndNews
+/** The contents of a mail that tells what is new. */
+export type NewsMailFacts = {
+  news: News
   customer: { email: string; name: string | null }
   vendorName: string
   productName: string
@@ -57,7 +60,25 @@ export type EndMailFacts = {
 }
 
 /** The sentences of a mail, the moments in them, and what the customer can do. */
-function textsOf(news: EndNews) {
+function textsOf(news: News) {
+  if (news.what === 'newDevice') {
+    const { what, device, addedAt: date } = news
+    return {
+      sentences: [what],
+      moments: { date },
+      values: { device: oneLine(device) },
+      advice: 'remove',
+    } as const
+  }
+  if (news.what === 'seatsFull')
+    return {
+      sentences: [news.what],
+      moments: {},
+      values: { seats: String(news.seats) },
+      advice: 'free',
+    } as const
+  if (news.what === 'seatGiven')
+    return { sentences: [news.what], moments: {}, values: {}, advice: 'signIn' } as const
   if (news.what === 'renewalFailed') {
     const { nextAttemptAt: retry, worksUntil: until } = news
     const more = [
@@ -79,21 +100,24 @@ function textsOf(news: EndNews) {
 }
 
 /** The kind of mail that tells of it. */
-export const kindOfNews: Record<EndNews['what'], MailKind> = {
+export const kindOfNews: Record<News['what'], MailKind> = {
   expiring: 'expiring',
   expired: 'expired',
   fellBack: 'fell_back',
   renewalFailed: 'renewal_failed',
   usage: 'usage',
+  newDevice: 'new_device',
+  seatsFull: 'seats_full',
+  seatGiven: 'seat_given',
 }
 
 /**
- * Writes the mail that tells the holder of a license of its end, of a renewal that failed, or of a threshold of a meter.
+ * Writes the mail that tells the holder of a license, or a person who has a seat of it, what is new.
  * @param sender the installation's address
  */
-export function writeEndMail(
+export function writeNewsMail(
   settings: MailSettings,
-  facts: EndMailFacts,
+  facts: NewsMailFacts,
   sender: Pick<Correspondent, 'email'>,
   { template, look }: Wording = builtInWording,
 ): WrittenMail {
@@ -104,21 +128,21 @@ export function writeEndMail(
   return { ...envelopeOf(settings, facts, sender, look), ...written }
 }
 
-const nameOf = ({ customer }: EndMailFacts): string => oneLine(customer.name ?? '')
+const nameOf = ({ customer }: NewsMailFacts): string => oneLine(customer.name ?? '')
 
-function greetingIn(language: PortalLanguage, facts: EndMailFacts): string {
+function greetingIn(language: PortalLanguage, facts: NewsMailFacts): string {
   const name = nameOf(facts)
   const hello = keyMailText(language, 'hello')
   return name === '' ? hello : `${hello} ${name}`
 }
 
 /** The subject and the parts of the text that keyledger comes with. */
-function builtIn(facts: EndMailFacts, language: PortalLanguage): [subject: string, parts: Part[]] {
+function builtIn(facts: NewsMailFacts, language: PortalLanguage): [subject: string, parts: Part[]] {
   const { news, productName, keyTypeName, portalUrl } = facts
   const { sentences, moments, values: own, advice } = textsOf(news)
   const values: Record<string, string> = { product: productName, plan: keyTypeName, ...own }
   for (const [name, moment] of Object.entries(moments)) if (moment) values[name] = dayIn(language, moment)
-  const say = (text: EndMailText): string =>
+  const say = (text: NewsMailText): string =>
     catalogues[language][text].replace(/\{(\w+)\}/g, (written, name: string) => values[name] ?? written)
   const content: Part[] = [
     paragraph(`${greetingIn(language, facts)},`),
@@ -134,8 +158,9 @@ function builtIn(facts: EndMailFacts, language: PortalLanguage): [subject: strin
 }
 
 /** The values of a vendor's template; what is not known is empty. */
-function valuesOf(facts: EndMailFacts, language: PortalLanguage): Record<string, string> {
-  const { moments, values } = textsOf(facts.news)
+function valuesOf(facts: NewsMailFacts, language: PortalLanguage): Record<string, string> {
+  const { news } = facts
+  const { moments, values } = textsOf(news)
   const {
     date = null,
     until = null,
@@ -154,6 +179,7 @@ function valuesOf(facts: EndMailFacts, language: PortalLanguage): Record<string,
     portal_url: facts.portalUrl ?? '',
     display_key: facts.displayKey,
     expires_on: day(date),
+    added_on: day(date),
     works_until: day(until),
     retry_on: day(retry),
     resets_on: day(resets),
