@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { OrganizationEvent, OrganizationRole } from '../src/domain/organizations/events.ts'
-import type { PortalLanguage } from '../src/domain/portal/texts.ts'
+import type { PortalLanguage } from '../src/domain/portal/languages.ts'
 import type { Recorded } from '../src/domain/recorded.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from './page.ts'
 import type { Projector } from './projector.ts'

@@ -3,9 +3,9 @@ import type { MailKind } from '../src/domain/mails/kinds.ts'
 import type { MailLook, Wording } from '../src/domain/mails/rendering.ts'
 import type { MailStyle } from '../src/domain/mails/wording-events.ts'
 import { builtInWordings, templateFor, type Wordings, wordings } from '../src/domain/mails/wordings.ts'
-import type { PortalLanguage } from '../src/domain/portal/texts.ts'
+import { languageAmong, type PortalLanguage } from '../src/domain/portal/languages.ts'
 import { defineDocuments, evolvedBy, projectorOf } from './document.ts'
-import { findLogo } from './portal.ts'
+import { findLanguages, findLogo } from './portal.ts'
 
 const documents = defineDocuments(evolvedBy(wordings), {
   table: 'wordings',
@@ -26,23 +26,28 @@ export async function findWordings(db: Pool, tenantId: string): Promise<Wordings
   return rows[0]?.state ?? builtInWordings
 }
 
-/** What the mails of a tenant have in common, with the logo of its portal where its mails show it. */
+/** What the mails of a tenant have in common, with the languages of its portal, and the logo where its mails show it. */
 export async function findLook(db: Pool, tenantId: string): Promise<MailLook> {
   return lookOf(db, tenantId, (await findWordings(db, tenantId)).style)
 }
 
 async function lookOf(db: Pool, tenantId: string, style: MailStyle): Promise<MailLook> {
   const { replyTo, footer } = style
-  return { replyTo, footer, logo: style.logo ? await findLogo(db, tenantId) : null }
+  const [languages, logo] = await Promise.all([
+    findLanguages(db, tenantId),
+    style.logo ? findLogo(db, tenantId) : null,
+  ])
+  return { replyTo, footer, logo, languages }
 }
 
-/** How a mail to a customer is worded, whose language is known. */
+/** How a mail to a customer is worded. @param mail.languages that it may be in, the most wanted first */
 export async function findWording(
   db: Pool,
   tenantId: string,
-  mail: { kind: MailKind; productId: string; language: PortalLanguage },
+  mail: { kind: MailKind; productId: string; languages: readonly (PortalLanguage | null)[] },
 ): Promise<Wording> {
   const found = await findWordings(db, tenantId)
-  const template = templateFor(found, mail.kind, mail.productId, mail.language)
-  return { template, look: await lookOf(db, tenantId, found.style) }
+  const look = await lookOf(db, tenantId, found.style)
+  const language = languageAmong(look.languages, mail.languages)
+  return { template: templateFor(found, mail.kind, mail.productId, language), look }
 }

@@ -59,6 +59,7 @@ export type AdministeredKind =
   | 'sdk_key'
   | 'checkout_key'
   | 'portal'
+  | 'portal_language'
   | 'signing_key'
   | 'sign_in_provider'
   | 'directory'

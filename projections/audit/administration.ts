@@ -292,10 +292,21 @@ function ofIntegration(entry: Own<'integration'>): Administration {
 }
 
 function ofPortal({ event }: Own<'portal'>): Administration {
-  const of = { kind: 'portal', id: null, tenantId: event.data.tenantId, action: 'changed' } as const
-  if (event.type === 'PortalSettingsChanged') return { ...of, fields: fieldsOf(event.data.settings) }
-  // The picture itself is long, and says nothing in a list of changes.
-  return { ...of, action: event.data.logo ? 'logo_changed' : 'logo_removed', fields: {} }
+  const of = { kind: 'portal', id: null, tenantId: event.data.tenantId } as const
+  switch (event.type) {
+    case 'PortalSettingsChanged':
+      return { ...of, action: 'changed', fields: fieldsOf(event.data.settings) }
+    // The picture itself is long, and says nothing in a list of changes; nor do the texts of a language.
+    case 'PortalLogoChanged':
+      return { ...of, action: event.data.logo ? 'logo_changed' : 'logo_removed', fields: {} }
+    case 'LanguageAdded': {
+      const { tag: id, name, texts } = event.data
+      const fields = fieldsOf({ name, texts: Object.keys(texts).length })
+      return { ...of, kind: 'portal_language', id, action: 'changed', fields }
+    }
+    case 'LanguageRemoved':
+      return { ...of, kind: 'portal_language', id: event.data.tag, action: 'deleted', fields: null }
+  }
 }
 
 function ofSigning({ event }: Own<'signing'>): Administration {

@@ -36,6 +36,7 @@ import { mailListRoute } from './management/mails.ts'
 import { meteredUseRoutes } from './management/metered-use.ts'
 import { meterManagementRoutes } from './management/meters/routes.ts'
 import { portalRoutes } from './management/portal.ts'
+import { portalLanguageRoutes } from './management/portal-languages.ts'
 import { keyTypeRoutes } from './management/products/key-types.ts'
 import { productRoutes } from './management/products/products.ts'
 import { releaseRoutes } from './management/products/releases.ts'
@@ -85,6 +86,7 @@ export function managementRoutes(
   mailSenderRoutes(routes, ports, baseUrl)
   mailListRoute(routes, ports, cursors)
   portalRoutes(routes, ports, baseUrl)
+  portalLanguageRoutes(routes, ports)
   workspaceRoutes(routes, ports)
   signInProviderRoutes(routes, ports, baseUrl)
   scimSettingRoutes(routes, ports, baseUrl)

@@ -6,7 +6,7 @@ import { audits } from '../domain/audit/audit.ts'
 import type { MailSettings } from '../domain/mails/events.ts'
 import type { MailKind } from '../domain/mails/kinds.ts'
 import { mails, type ProductMail } from '../domain/mails/mail.ts'
-import type { PortalLanguage } from '../domain/portal/texts.ts'
+import type { PortalLanguage } from '../domain/portal/languages.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { auditKey, productKey } from '../domain/streams.ts'
 import { noStream } from '../ledger/execute.ts'
@@ -14,12 +14,13 @@ import type { Sending } from '../mail/mailer.ts'
 import type { Ports } from '../ports.ts'
 import { emailOf } from './members/members.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
+import { requireLanguage } from './portal.ts'
 import { writeSample } from './wordings.ts'
 
 /** What a test mail uses. */
 export type TestMailPorts = Ports<'attempts' | 'db' | 'execute' | 'mailing' | 'newId' | 'now' | 'subjects'>
 
-/** Changes how a product's customers get their keys by mail. */
+/** Changes how a product's customers get their keys by mail. @throws Refusal `language_unknown` */
 export async function changeMail(
   ports: Ports<'db' | 'execute' | 'now'>,
   place: { tenantId: string; productId: string },
@@ -27,6 +28,7 @@ export async function changeMail(
   origin: Origin,
 ): Promise<ProductMail> {
   const { tenantId, productId } = place
+  await requireLanguage(ports, tenantId, settings.language)
   const at = momentOf(ports)
   const command = { type: 'ChangeMailSettings', tenantId, productId, settings, at } as const
   await ports.execute(mails, productKey(tenantId, productId), command, causeOf(origin, at))

@@ -9,16 +9,17 @@ import type { WrittenMail } from '../domain/mails/template.ts'
 import { sampleProduct, writeTestMail } from '../domain/mails/test-mail.ts'
 import type { MailStyle, PlacedTemplate, TemplatePlace } from '../domain/mails/wording-events.ts'
 import { type Wordings, wordings } from '../domain/mails/wordings.ts'
+import type { PortalLanguage } from '../domain/portal/languages.ts'
 import { portalUrl } from '../domain/portal/portal.ts'
-import type { PortalLanguage } from '../domain/portal/texts.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
+import { requireLanguage } from './portal.ts'
 
 type WordingPorts = Ports<'db' | 'execute' | 'now'>
 
 /**
  * Sets the vendor's own template for a mail.
- * @throws Refusal `too_many_mail_templates`
+ * @throws Refusal `too_many_mail_templates`, `language_unknown`
  */
 export async function setMailTemplate(
   ports: WordingPorts,
@@ -26,6 +27,7 @@ export async function setMailTemplate(
   template: PlacedTemplate,
   origin: Origin,
 ): Promise<Wordings> {
+  if (template.language !== null) await requireLanguage(ports, tenantId, template.language)
   const at = momentOf(ports)
   const command = { type: 'SetMailTemplate', tenantId, ...template, at } as const
   await ports.execute(wordings, tenantId, command, causeOf(origin, at))
@@ -88,7 +90,7 @@ export async function writeSample(
     findTenant(ports.db, tenantId),
     findOpenPortal(ports.db, tenantId),
   ])
-  const chosen = { kind, productId: productId ?? '', language: language ?? settings.language }
+  const chosen = { kind, productId: productId ?? '', languages: [language, settings.language] }
   const wording = draft
     ? { template: { kind, productId, language, ...draft }, look: await findLook(ports.db, tenantId) }
     : await findWording(ports.db, tenantId, chosen)

@@ -450,7 +450,6 @@ export const operations = {
       language: {
         kind: 'text',
         help: 'Of your own subject and text, and of the default template for customers whose language is not known',
-        choices: ['en', 'de'],
       },
       receipt: {
         kind: 'flag',
@@ -483,7 +482,6 @@ export const operations = {
       language: {
         kind: 'text',
         help: 'The language of the customer; null where it is not known',
-        choices: ['en', 'de'],
         nullable: true,
       },
     },
@@ -515,8 +513,7 @@ export const operations = {
       productId: { kind: 'text', help: 'The product; null for all products', nullable: true },
       language: {
         kind: 'text',
-        help: 'The language of the customer; null for every language',
-        choices: ['en', 'de'],
+        help: 'The tag of the language of the customer; null for every language',
         nullable: true,
       },
       subject: { kind: 'text', help: 'One line, with placeholders', required: true },
@@ -564,8 +561,7 @@ export const operations = {
       productId: { kind: 'text', help: 'The product; null for all products', nullable: true },
       language: {
         kind: 'text',
-        help: 'The language of the customer; null for every language',
-        choices: ['en', 'de'],
+        help: 'The tag of the language of the customer; null for every language',
         nullable: true,
       },
       template: {
@@ -675,6 +671,36 @@ export const operations = {
     method: 'DELETE',
     path: '/v1/portal/logo',
     summary: 'Remove the logo of the customer portal',
+    dryRun: true,
+  },
+  listPortalLanguages: {
+    method: 'GET',
+    path: '/v1/portal/languages',
+    summary: 'List the languages of the customer portal',
+  },
+  getPortalLanguage: {
+    method: 'GET',
+    path: '/v1/portal/languages/{tag}',
+    summary: 'Read a language with its texts',
+  },
+  setPortalLanguage: {
+    method: 'PUT',
+    path: '/v1/portal/languages/{tag}',
+    summary: 'Add a language, or replace its name and texts',
+    body: {
+      name: { kind: 'text', help: 'What the language is called in that language', required: true },
+      texts: {
+        kind: 'pairs',
+        help: 'Its texts by name: those of the portal, and those of the built-in mails, which begin with `mail.` and `news.`. A text that is left out is in English',
+        required: true,
+      },
+    },
+    dryRun: true,
+  },
+  removePortalLanguage: {
+    method: 'DELETE',
+    path: '/v1/portal/languages/{tag}',
+    summary: 'Remove a language',
     dryRun: true,
   },
   getWorkspace: {
@@ -1550,7 +1576,6 @@ export const operations = {
       language: {
         kind: 'text',
         help: 'The language of the invitation; when absent, that of their last one, else English',
-        choices: ['en', 'de'],
       },
     },
     dryRun: true,
@@ -1583,7 +1608,6 @@ export const operations = {
       language: {
         kind: 'text',
         help: 'The language of the invitation; when absent, that of their last one, else English',
-        choices: ['en', 'de'],
       },
     },
     dryRun: true,

@@ -84,7 +84,7 @@ async function newsMailOf(
   const wording = await findWording(ports.db, license.tenantId, {
     kind: kindOfNews[facts.news.what],
     productId: license.productId,
-    language: facts.language ?? settings.language,
+    languages: [facts.language, settings.language],
   })
   return {
     mail: writeNewsMail(settings, facts, ports.mailing.from, wording),
@@ -107,7 +107,7 @@ async function keyMailOf(
   const wording = await findWording(ports.db, license.tenantId, {
     kind: keyMail ? 'key_on_request' : 'key',
     productId: license.productId,
-    language: facts.language ?? settings.language,
+    languages: [facts.language, settings.language],
   })
   const mail = writeMail(settings, complete, ports.mailing.from, keyMail ? 'asked' : 'sale', wording)
   return {

@@ -1,5 +1,5 @@
 import type { Provider } from '../domain/integrations/provider.ts'
-import type { PortalLanguage } from '../domain/portal/texts.ts'
+import type { PortalLanguage } from '../domain/portal/languages.ts'
 
 /**
  * What was bought: by keyledger's ids in metadata, or by the provider's own id, which the tenant's mapping

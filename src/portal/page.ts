@@ -1,12 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { minorDigits } from '../domain/currency.ts'
-import {
-  languageNames,
-  languageTags,
-  type PortalLanguage,
-  type PortalTextKey,
-  portalLanguages,
-} from '../domain/portal/texts.ts'
+import { directionOf, formsOf, languageNames, type PortalLanguage } from '../domain/portal/languages.ts'
+import type { PortalTextKey } from '../domain/portal/texts.ts'
 import { type Content, documentOf, type Html, html } from '../html.ts'
 import { brandPath, iconPath, logoPath, stylePath } from './assets.ts'
 import { tokenField } from './form.ts'
@@ -56,7 +51,7 @@ function frame(visit: Visit, { title, content, notice }: Page, url: string): Htm
   const { portal, home, language, say, customer, viewing } = visit
   const { supportEmail } = portal.settings
   const logo = logoPath(portal)
-  return html`<html lang=${language}>
+  return html`<html lang=${language} dir=${directionOf(language)}>
     ${head(`${title} · ${portal.name}`, [brandPath(portal)], logo ?? iconPath)}
     <body>
       ${typeof viewing === 'object' && viewingBanner(visit, viewing)}
@@ -82,10 +77,10 @@ function frame(visit: Visit, { title, content, notice }: Page, url: string): Htm
         ${customer?.email && html`<p>${say('signedInAs', { email: customer.email })}</p>`}
         ${supportEmail !== null && html`<p>${withAddress(say('footer'), supportEmail)}</p>`}
         <nav aria-label=${say('language')}>
-          ${portalLanguages.map((name) =>
-            name === language
-              ? html`<span aria-current="true" lang=${name}>${languageNames[name]}</span>`
-              : html`<a href=${inLanguage(url, name)} lang=${name} hreflang=${name}>${languageNames[name]}</a>`,
+          ${Object.entries(languageNames(portal.addedLanguages)).map(([tag, name]) =>
+            tag === language
+              ? html`<span aria-current="true" lang=${tag}>${name}</span>`
+              : html`<a href=${inLanguage(url, tag)} lang=${tag} hreflang=${tag}>${name}</a>`,
           )}
         </nav>
       </footer>
@@ -119,7 +114,7 @@ export function amountIn(language: PortalLanguage, amount: number, currency: str
   if (!/^[a-z]{3}$/i.test(currency)) return `${amount} ${currency}`
   const count = minorDigits(currency)
   const shown = { minimumFractionDigits: count, maximumFractionDigits: count }
-  const format = new Intl.NumberFormat(languageTags[language], { style: 'currency', currency, ...shown })
+  const format = new Intl.NumberFormat(formsOf(language), { style: 'currency', currency, ...shown })
   return format.format(amount / 10 ** count)
 }
 

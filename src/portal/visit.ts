@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findAddressOfPerson } from '../../projections/licenses/of-person.ts'
-import { findOpenPortal, type OpenPortal } from '../../projections/portal.ts'
+import { findOpenPortal, findTextsOf, type OpenPortal } from '../../projections/portal.ts'
 import { customerOf } from '../access/customer-sessions.ts'
 import { findViewing, type Viewing } from '../access/portal-viewings.ts'
 import type { Origin } from '../commands/origin.ts'
 import { isSecret } from '../credentials/secret.ts'
 import {
   acceptedLanguage,
+  languageAmong,
+  languageNames,
   type PortalLanguage,
-  portalLanguages,
-  type Say,
-  sayIn,
-} from '../domain/portal/texts.ts'
+} from '../domain/portal/languages.ts'
+import { type Say, sayIn } from '../domain/portal/texts.ts'
 import { isSlug } from '../domain/values.ts'
 import { notFound, Problem } from '../http/problem.ts'
 import type { Ports } from '../ports.ts'
@@ -61,7 +61,7 @@ export function receiveVisits(app: FastifyInstance, { ports, cookies, tokens }: 
     if (tenantId === undefined) return
     const portal = isSlug(tenantId) ? await findOpenPortal(ports.db, tenantId) : undefined
     if (!portal) throw notFound('page')
-    const language = chosenLanguage(request, reply, tenantId, cookies)
+    const language = chosenLanguage(request, reply, portal, cookies)
     const who = await whoIs(ports, request, tenantId, cookies)
     const owner = ownerOf(request, { tenantId, ...who }, cookies)
     request.portalVisit = {
@@ -69,7 +69,7 @@ export function receiveVisits(app: FastifyInstance, { ports, cookies, tokens }: 
       tenantId,
       home: `/portal/${tenantId}`,
       language,
-      say: sayIn(language, portal.settings.texts),
+      say: sayIn(language, portal.settings.texts, await findTextsOf(ports.db, portal, language)),
       ...who,
       token: owner ? tokens.make(owner) : '',
     }
@@ -83,17 +83,19 @@ export function receiveVisits(app: FastifyInstance, { ports, cookies, tokens }: 
   })
 }
 
+/** The language of a page: what the person chose, now or before, else the one of the portal's that their browser prefers. */
 function chosenLanguage(
   request: FastifyRequest,
   reply: FastifyReply,
-  tenantId: string,
+  { tenantId, addedLanguages }: OpenPortal,
   cookies: Cookies,
 ): PortalLanguage {
   const { language } = request.query as { language?: unknown }
-  const chosen = typeof language === 'string' ? language : undefined
-  const found = languageFor([chosen, cookies.get(request, 'language')], request.headers['accept-language'])
-  if (chosen === found) cookies.set(reply, tenantId, 'language', found)
-  return found
+  const known = languageNames(addedLanguages)
+  const chosen = typeof language === 'string' && Object.hasOwn(known, language) ? language : undefined
+  if (chosen !== undefined) cookies.set(reply, tenantId, 'language', chosen)
+  const accepted = acceptedLanguage(request.headers['accept-language'] ?? '', addedLanguages)
+  return languageAmong(addedLanguages, [chosen, cookies.get(request, 'language'), accepted])
 }
 
 /** In a browser with a viewing, a session of its own counts again only once the viewing has ended and is forgotten. */
@@ -153,16 +155,4 @@ export function visitOf(request: FastifyRequest): Visit {
 /** The origin in the metadata of every event that the person causes. */
 export function originOfCustomer(request: FastifyRequest, { subjectId }: Customer): Origin {
   return { requestId: request.id, actor: `customer:${subjectId}` }
-}
-
-const isLanguage = (text: string | undefined): text is PortalLanguage =>
-  portalLanguages.some((language) => language === text)
-
-/**
- * The language of a page: what the person chose, else the one of the portal's that their browser prefers.
- * @param asked in the address, or in the cookie of an earlier choice
- * @param accepted the Accept-Language header
- */
-function languageFor(wanted: readonly (string | undefined)[], accepted: string | undefined): PortalLanguage {
-  return wanted.find(isLanguage) ?? acceptedLanguage(accepted ?? '') ?? portalLanguages[0]
 }

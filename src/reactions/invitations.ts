@@ -7,6 +7,7 @@ import { invitationMailId } from '../commands/organizations/invitation-mails.ts'
 import { causeOf, momentOf } from '../commands/origin.ts'
 import { customers } from '../domain/customers/customer.ts'
 import { writeInvitation } from '../domain/mails/portal-mail.ts'
+import { languageAmong } from '../domain/portal/languages.ts'
 import { sayIn } from '../domain/portal/texts.ts'
 import type { Ports } from '../ports.ts'
 import type { Poller } from './poller.ts'
@@ -75,7 +76,7 @@ async function send(
   if (!person || !portal) return false
   const [to, organization] = await ports.subjects.openPeople(tenantId, [person, customer])
   if (!to?.email) return false
-  const language = person.language ?? 'en'
+  const language = languageAmong(portal.addedLanguages, [person.language])
   const facts = {
     to: to.email,
     vendor: portal.name,
@@ -84,7 +85,8 @@ async function send(
     url: `${baseUrl}/portal/${tenantId}/sign-in`,
   }
   const look = await findLook(ports.db, tenantId)
-  const writing = { language, say: sayIn(language, portal.settings.texts), look }
+  const say = sayIn(language, portal.settings.texts, look.languages[language]?.texts)
+  const writing = { language, say, look }
   const written = writeInvitation(facts, writing, ports.mailing.from)
   const deliveryId = invitationMailId(ports, { tenantId, personId, at: invitedAt })
   const sending = await ports.mailing.mailer.send({ ...written, tenantId, deliveryId, at: momentOf(ports) })

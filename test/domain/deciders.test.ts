@@ -338,6 +338,8 @@ const all: Laws[] = [
   lawsOf('portals', portals, [
     { type: 'ChangePortalSettings', ...goldenData('portal', 'PortalSettingsChanged') },
     { type: 'ChangePortalLogo', ...goldenData('portal', 'PortalLogoChanged') },
+    { type: 'AddLanguage', ...goldenData('portal', 'LanguageAdded') },
+    { type: 'RemoveLanguage', ...goldenData('portal', 'LanguageRemoved') },
   ]),
   lawsOf('sign-in providers', signInProviders, signInCommands),
   lawsOf('mails', mails, [{ type: 'ChangeMailSettings', ...goldenData('mail', 'MailSettingsChanged') }]),

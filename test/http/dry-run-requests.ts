@@ -78,6 +78,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   await api.ask('PUT', '/v1/mail-templates', { token, body: wording })
   await api.ask('PUT', '/v1/mail-sender', { token, body: { sender: 'postmark' } })
   await api.ask('PUT', '/v1/portal', { token, body: { enabled: true, name: 'Shop' } })
+  await api.ask('PUT', '/v1/portal/languages/fr', { token, body: { name: 'Français', texts: {} } })
   const team = await makeCustomer(api.ask, token, { email: 'team@example.com' })
   await post(`/v1/customers/${team}/organization`)
   const person = People.parse(
@@ -226,6 +227,8 @@ export const rehearsals = ({ ids }: Shelf): Record<string, [path: string, body?:
   'PUT /v1/portal': ['/v1/portal', { enabled: true }],
   'PUT /v1/portal/logo': ['/v1/portal/logo', { data: 'iVBORw0KGgo=' }],
   'DELETE /v1/portal/logo': ['/v1/portal/logo'],
+  'PUT /v1/portal/languages/{tag}': ['/v1/portal/languages/it', { name: 'Italiano', texts: {} }],
+  'DELETE /v1/portal/languages/{tag}': ['/v1/portal/languages/fr'],
   'POST /v1/products/{productId}/free-tier': ['/v1/products/editor/free-tier', { enabled: true }],
   'POST /v1/products/{productId}/test-mode': [
     '/v1/products/editor/test-mode',

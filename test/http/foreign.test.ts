@@ -302,6 +302,7 @@ test('every route with a token and an id is tested here', async () => {
     'PUT /v1/portal',
     'PUT /v1/portal/logo',
     'DELETE /v1/portal/logo',
+    'GET /v1/portal/languages',
     'GET /v1/workspace',
     'PATCH /v1/workspace',
     'GET /v1/customers',

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
-import { dayIn } from '../../src/domain/portal/texts.ts'
+import { dayIn } from '../../src/domain/portal/languages.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { listDevices } from '../../projections/licenses/queries.ts'
-import { dayIn } from '../../src/domain/portal/texts.ts'
+import { dayIn } from '../../src/domain/portal/languages.ts'
 import { licenseDetail } from '../../src/http/licenses/detail.ts'
 import { deviceView } from '../../src/http/licenses/license.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'

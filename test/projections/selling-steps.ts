@@ -9,7 +9,7 @@ import {
 } from '../../src/commands/integrations/integrations.ts'
 import { connectMailSender, disconnectMailSender } from '../../src/commands/mail-senders.ts'
 import { changeMail } from '../../src/commands/mails.ts'
-import { changePortal, changePortalLogo } from '../../src/commands/portal.ts'
+import { addLanguage, changePortal, changePortalLogo, removeLanguage } from '../../src/commands/portal.ts'
 import { changeProductWith, listReleases } from '../../src/commands/products.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
 import { changeMailStyle, removeMailTemplate, setMailTemplate } from '../../src/commands/wordings.ts'
@@ -154,7 +154,10 @@ export async function runSellingStep(
       const { settings } = closedPortal
       const logo = { type: 'image/png', data: Buffer.from(step.name).toString('base64') } as const
       await changePortal(ports, tenantId, { ...settings, enabled: true, name: step.name }, origin)
-      return changePortalLogo(ports, tenantId, logo, origin)
+      await changePortalLogo(ports, tenantId, logo, origin)
+      await addLanguage(ports, tenantId, { tag: 'fr', name: step.name, texts: {} }, origin)
+      await addLanguage(ports, tenantId, { tag: 'it', name: step.name, texts: { signOut: 'Esci' } }, origin)
+      return removeLanguage(ports, tenantId, 'fr', origin)
     }
     case 'word mail': {
       const place = { kind: 'expiring', productId, language: null } as const

@@ -93,7 +93,7 @@ export function mailTemplateRoutes(app: ZodApp, ports: TemplatePorts, baseUrl: s
         body: templateIn,
         response: {
           200: answer('The template', z.object({ template: templateOut })),
-          ...errors(400, 403, 404, 409),
+          ...errors(400, 403, 404, 409, 422),
         },
       },
     },

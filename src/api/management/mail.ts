@@ -111,7 +111,7 @@ export function mailRoutes(app: ZodApp, ports: MailPorts, baseUrl: string): void
         description: described,
         params: onlyProductId,
         body: mailIn,
-        response: { 200: answer('The settings', mailOut), ...errors(400, 403, 404) },
+        response: { 200: answer('The settings', mailOut), ...errors(400, 403, 404, 422) },
       },
     },
     async (request) => {

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { z } from 'zod'
+import { findPortal } from '../../../projections/portal.ts'
 import { type CheckoutPorts, openCheckout, purchasable } from '../../commands/checkout/checkout.ts'
-import { acceptedLanguage } from '../../domain/portal/texts.ts'
+import { acceptedLanguage } from '../../domain/portal/languages.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { money } from '../../history/changes.ts'
 import { Problem } from '../../http/problem.ts'
@@ -99,13 +100,14 @@ async function bought(
   const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
   const quantity = Quantity.safeParse(form.get('quantity') ?? 1)
   if (!quantity.success) return quantityRefused
+  const { addedLanguages } = await findPortal(ports.db, tenantId)
   const here = addressOf(baseUrl, { tenantId, productId, keyTypeId })
   return openCheckout(ports, product, {
     keyTypeId,
     quantity: quantity.data,
     successUrl: `${here}/done`,
     cancelUrl: here,
-    language: acceptedLanguage(request.headers['accept-language'] ?? ''),
+    language: acceptedLanguage(request.headers['accept-language'] ?? '', addedLanguages),
   })
 }
 

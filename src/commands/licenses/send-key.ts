@@ -1,6 +1,6 @@
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
-import type { PortalLanguage } from '../../domain/portal/texts.ts'
+import type { PortalLanguage } from '../../domain/portal/languages.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'

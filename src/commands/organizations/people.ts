@@ -4,7 +4,7 @@ import { findOpenPortal } from '../../../projections/portal.ts'
 import { type Customer, customers } from '../../domain/customers/customer.ts'
 import type { OrganizationRole } from '../../domain/organizations/events.ts'
 import type { NewPerson, OrganizationCommand } from '../../domain/organizations/people.ts'
-import type { PortalLanguage } from '../../domain/portal/texts.ts'
+import { languageNames, type PortalLanguage } from '../../domain/portal/languages.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { requireCustomer } from '../customers/customers.ts'
@@ -89,7 +89,7 @@ export type AddedPerson = { personId: string; email: string; role: OrganizationR
  * Adds people to an organization; those who are in it already stay as they are. All are added, or none.
  * @param invite the language of the invitations that are mailed; undefined for none
  * @returns all of them as they are in the organization now, each once; without whom a repeated request finds removed
- * @throws Refusal `customer_not_found`, `not_an_organization`, `too_many_people`, `portal_closed`
+ * @throws Refusal `customer_not_found`, `not_an_organization`, `too_many_people`, `portal_closed`, `language_unknown`
  */
 export async function addPeople(
   ports: PeoplePorts,
@@ -102,7 +102,7 @@ export async function addPeople(
   const { customer } = await requireCustomer(ports, tenantId, customerId)
   // Before anything of theirs is sealed.
   if (customer.people === undefined) throw new Refusal('not_an_organization')
-  if (invite !== undefined) await requirePortal(ports, tenantId)
+  if (invite !== undefined) await requirePortal(ports, tenantId, invite)
   const sealed = await ports.subjects.sealPeople(
     tenantId,
     input.map(({ email, name = null }) => ({ email, name })),
@@ -153,7 +153,7 @@ export async function removePerson(
 /**
  * Asks to mail an invitation to a person.
  * @param invitation.language that of their last invitation, else English, when it is absent
- * @throws Refusal `customer_not_found`, `not_an_organization`, `person_not_found`, `invited_recently`, `portal_closed`
+ * @throws Refusal `customer_not_found`, `not_an_organization`, `person_not_found`, `invited_recently`, `portal_closed`, `language_unknown`
  */
 export async function invitePerson(
   ports: PeoplePorts,
@@ -162,15 +162,22 @@ export async function invitePerson(
   origin: Origin,
 ): Promise<SealedOrganizationPerson> {
   await requireCustomer(ports, place.tenantId, place.customerId)
-  await requirePortal(ports, place.tenantId)
+  await requirePortal(ports, place.tenantId, chosen)
   const language = chosen ?? (await requirePerson(ports, place, personId)).language ?? 'en'
   await change(ports, place, { type: 'InvitePerson', personId, language, at: momentOf(ports) }, origin)
   return requirePerson(ports, place, personId)
 }
 
-/** @throws Refusal `portal_closed` where there is nothing to be invited to */
-async function requirePortal({ db }: Ports<'db'>, tenantId: string): Promise<void> {
-  if (!(await findOpenPortal(db, tenantId))) throw new Refusal('portal_closed')
+/** @throws Refusal `portal_closed` where there is nothing to be invited to, `language_unknown` */
+async function requirePortal(
+  { db }: Ports<'db'>,
+  tenantId: string,
+  language: PortalLanguage | undefined,
+): Promise<void> {
+  const portal = await findOpenPortal(db, tenantId)
+  if (!portal) throw new Refusal('portal_closed')
+  if (language !== undefined && !Object.hasOwn(languageNames(portal.addedLanguages), language))
+    throw new Refusal('language_unknown')
 }
 
 /** @throws Refusal `person_not_found` */

@@ -80,6 +80,7 @@ export const kindWords: Readonly<Record<AuditedKind, string>> = {
   sdk_key: 'SDK key',
   checkout_key: 'checkout key',
   portal: 'customer portal',
+  portal_language: 'language of the customer portal',
   signing_key: 'signing key',
   sign_in_provider: 'sign-in provider',
   directory: 'directory',

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { PresentCustomer } from '../../../projections/customers.ts'
+import { findPortal } from '../../../projections/portal.ts'
 import {
   addPeople,
   changePersonRole,
@@ -16,7 +17,8 @@ import { may } from '../../domain/members/roles.ts'
 import { OrganizationRole } from '../../domain/organizations/events.ts'
 import { readPeople } from '../../domain/organizations/list.ts'
 import { listProblemIn } from '../../domain/organizations/list-words.ts'
-import { portalLanguages, sayIn } from '../../domain/portal/texts.ts'
+import { LanguageTag, languageNames } from '../../domain/portal/languages.ts'
+import { sayIn } from '../../domain/portal/texts.ts'
 import type { Ports } from '../../ports.ts'
 import { type FilledForm, newForm, readForm, withProblem } from '../forms/filled-form.ts'
 import { formOf } from '../forms/forms.ts'
@@ -36,7 +38,7 @@ const Query = z.object({ after: one })
 const AddForm = z.object({
   list: z.string().max(200_000),
   invite: z.literal('on').optional(),
-  language: z.enum(portalLanguages),
+  language: LanguageTag,
 })
 const OnePerson = z.object({ personId: z.string().refine((id) => isId('per', id)) })
 const RoleForm = OnePerson.extend({ role: OrganizationRole })
@@ -127,12 +129,15 @@ function peoplePage({ ports, show }: PageContext) {
     const { customer } = await customerOf(ports, request)
     const mayChange = may(principalOf(request).role, 'change_licenses')
     const { after } = Query.parse(request.query)
-    const shown = await shownPeople(ports, customer, { mayChange, after, limit: perPage })
+    const [shown, { addedLanguages }] = await Promise.all([
+      shownPeople(ports, customer, { mayChange, after, limit: perPage }),
+      findPortal(ports.db, customer.tenantId),
+    ])
     return show(reply, {
       title: 'People',
       nav: 'customers',
       trail: aboveIn(customer.customerId),
-      content: (view) => peopleView(view, shown, form),
+      content: (view) => peopleView(view, shown, languageNames(addedLanguages), form),
       form,
     })
   }

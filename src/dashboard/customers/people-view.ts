@@ -1,6 +1,7 @@
 import type { PresentCustomer } from '../../../projections/customers.ts'
 import type { OpenedPerson } from '../../commands/organizations/read-people.ts'
 import { mostAtOnce } from '../../domain/organizations/list.ts'
+import type { LanguageNames } from '../../domain/portal/languages.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { counted } from '../../sentence.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
@@ -63,20 +64,25 @@ function actions({ token }: View, customer: PresentCustomer, { personId, role }:
 }
 
 /** All people of an organization, and the form that adds some. */
-export function peopleView(view: View, shown: ShownPeople, form: FilledForm): Html {
+export function peopleView(view: View, shown: ShownPeople, languages: LanguageNames, form: FilledForm): Html {
   const { customer, next, mayChange } = shown
   const own = `/dashboard/customers/${customer.customerId}`
   return html`<div>
     ${heading('People', 'Who may see and use the licenses of this organization in the portal, newest first.')}
     ${formProblem(form)} ${peopleTable(view, shown)}
     ${next !== null && html`<p class="after"><a class="button second" href=${`${pathOf(customer)}?after=${next}`}>More people</a></p>`}
-    ${mayChange && section('Add people', addForm(view, customer, form))}
+    ${mayChange && section('Add people', addForm(view, customer, languages, form))}
     ${mayChange && dissolveForm(view, customer)}
     <p class="after"><a class="button second" href=${own}>Back to the customer</a></p>
   </div>`
 }
 
-const addForm = ({ token }: View, customer: PresentCustomer, form: FilledForm): Html =>
+const addForm = (
+  { token }: View,
+  customer: PresentCustomer,
+  languages: LanguageNames,
+  form: FilledForm,
+): Html =>
   html`<form class="sheet stack" method="post" action=${pathOf(customer)}>
     ${tokenField(token)}
     ${textArea(form, {
@@ -89,10 +95,7 @@ const addForm = ({ token }: View, customer: PresentCustomer, form: FilledForm): 
     ${choiceField(form, {
       name: 'language',
       label: 'Language of the invitation',
-      choices: [
-        ['en', 'English'],
-        ['de', 'Deutsch'],
-      ],
+      choices: Object.entries(languages),
     })}
     <div><button class="second">Add people</button></div>
   </form>`

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { findPortal } from '../../../projections/portal.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { findWordings } from '../../../projections/wordings.ts'
 import { sendTestMail } from '../../commands/mails.ts'
@@ -8,7 +9,7 @@ import type { MailKind, MailTemplate } from '../../domain/mails/kinds.ts'
 import { htmlAsPage } from '../../domain/mails/rendering.ts'
 import { TemplatePlace } from '../../domain/mails/wording-events.ts'
 import { templateId } from '../../domain/mails/wordings.ts'
-import { portalLanguages } from '../../domain/portal/texts.ts'
+import { languageNames } from '../../domain/portal/languages.ts'
 import { notFound } from '../../http/problem.ts'
 import { type FilledForm, readForm } from '../forms/filled-form.ts'
 import { formOf } from '../forms/forms.ts'
@@ -23,7 +24,15 @@ import { redirectWith } from '../session/redirect-with.ts'
 import { filledStyle, filledTemplate, StyleForm, templateForm } from './form.ts'
 import { mailSenderPages } from './sender-route.ts'
 import { testMailWords } from './test-words.ts'
-import { mailsPath, mailsView, type Place, settings, templatePath, templateView } from './view.ts'
+import {
+  type Choices,
+  mailsPath,
+  mailsView,
+  type Place,
+  settings,
+  templatePath,
+  templateView,
+} from './view.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
 /** A mail server may take longer to answer than a page. */
@@ -40,7 +49,7 @@ const Id = z
 const OpenForm = z.object({
   kind: TemplatePlace.shape.kind,
   product: given,
-  language: z.enum(['', ...portalLanguages]),
+  language: z.union([z.literal(''), TemplatePlace.shape.language.unwrap()]),
 })
 const path = '/settings/mails'
 
@@ -55,15 +64,15 @@ export function mailTemplatePages(app: FastifyInstance, context: PageContext): v
 function listPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = async (request: FastifyRequest, reply: FastifyReply, filled?: FilledForm) => {
     const { tenantId } = principalOf(request)
-    const [wordings, products] = await Promise.all([
+    const [wordings, choices] = await Promise.all([
       findWordings(ports.db, tenantId),
-      productChoices(ports, tenantId),
+      choicesIn(ports, tenantId),
     ])
     const form = filled ?? filledStyle(wordings.style)
     return show(reply, {
       title: 'Mails',
       nav: 'settings',
-      content: (view) => mailsView(view, wordings, products, form),
+      content: (view) => mailsView(view, wordings, choices, form),
       form,
     })
   }
@@ -88,6 +97,14 @@ function listPages(app: FastifyInstance, { ports, show }: PageContext): void {
   })
 }
 
+async function choicesIn(ports: PageContext['ports'], tenantId: string): Promise<Choices> {
+  const [products, { addedLanguages }] = await Promise.all([
+    productChoices(ports, tenantId),
+    findPortal(ports.db, tenantId),
+  ])
+  return { products, languages: languageNames(addedLanguages) }
+}
+
 type Found = { tenantId: string; place: Place; product: PresentProduct | null; recorded: TemplatePlace }
 
 /** What the template of an address is for. @throws Problem 404 for no mail, or no product, of this name */
@@ -107,12 +124,12 @@ const templateOf = async ({ ports }: PageContext, { tenantId, recorded }: Found)
 function editorPages(app: FastifyInstance, context: PageContext): void {
   const { ports, show, baseUrl } = context
   const page = async (reply: FastifyReply, found: Found, filled?: FilledForm) => {
-    const [template, products] = await Promise.all([
+    const [template, choices] = await Promise.all([
       templateOf(context, found),
-      productChoices(ports, found.tenantId),
+      choicesIn(ports, found.tenantId),
     ])
     const form = filled ?? filledTemplate(template)
-    const shown = { products, exists: template !== undefined, mayTest: found.product !== null }
+    const shown = { ...choices, exists: template !== undefined, mayTest: found.product !== null }
     withFrames(reply)
     return show(reply, {
       title: 'Text of a mail',

@@ -2,7 +2,7 @@ import { type MailKind, mailKinds } from '../../domain/mails/kinds.ts'
 import { mailSenders } from '../../domain/mails/senders.ts'
 import type { PlacedTemplate } from '../../domain/mails/wording-events.ts'
 import { templateId, type Wordings } from '../../domain/mails/wordings.ts'
-import { languageNames, type PortalLanguage, portalLanguages } from '../../domain/portal/texts.ts'
+import type { LanguageNames, PortalLanguage } from '../../domain/portal/languages.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, formProblem, textArea, textField } from '../forms/form-fields.ts'
@@ -21,6 +21,9 @@ export const settings: Crumb = { label: 'Settings', href: '/dashboard/settings' 
 
 type Product = { productId: string; name: string }
 
+/** What templates can be for. */
+export type Choices = { products: readonly Product[]; languages: LanguageNames }
+
 /** What a template is for. */
 export type Place = { kind: MailKind; product: Product | null; language: PortalLanguage | null }
 
@@ -32,7 +35,7 @@ const actionPath = (place: Place, action: string): string => `${templatePath(pla
 
 /** The section on the settings page. */
 export const mailsSummary = (mayManage: boolean, mayConnect: boolean): Html => html`<div class="sheet stack">
-  <p>Mails about keys, ends, payments and usage have built-in texts in English and German, until you write your own.</p>
+  <p>Mails about keys, ends, payments and usage have built-in texts in English, German and the languages that you add to the portal, until you write your own.</p>
   ${
     (mayManage || mayConnect) &&
     html`<div class="actions">
@@ -46,7 +49,7 @@ export const mailsSummary = (mayManage: boolean, mayConnect: boolean): Html => h
 export function mailsView(
   view: View,
   { templates, sender }: Wordings,
-  products: readonly Product[],
+  { products, languages }: Choices,
   form: FilledForm,
 ): Html {
   const named = new Map(products.map((product) => [product.productId, product]))
@@ -54,7 +57,7 @@ export function mailsView(
     const found = Object.values(templates).filter((template) => template.kind === kind)
     if (found.length === 0) return 'built-in text'
     return html`<ul class="plain">
-      ${found.map((template) => html`<li>${templateLink(template, named)}</li>`)}
+      ${found.map((template) => html`<li>${templateLink(template, named, languages)}</li>`)}
     </ul>`
   }
   const kinds = Object.entries(mailKinds) as [MailKind, (typeof mailKinds)[MailKind]][]
@@ -80,10 +83,17 @@ const bounces = (sender: Wordings['sender']): Html => html`<div class="sheet sta
   <div><a class="button second" href=${senderPath}>${sender ? 'Change' : 'Connect'}</a></div>
 </div>`
 
-function templateLink(template: PlacedTemplate, products: ReadonlyMap<string, Product>): Html {
+function templateLink(
+  template: PlacedTemplate,
+  products: ReadonlyMap<string, Product>,
+  languages: LanguageNames,
+): Html {
   const { kind, productId, language } = template
   const product = productId === null ? null : (products.get(productId) ?? { productId, name: productId })
-  const words = [product?.name ?? 'All products', language ? languageNames[language] : 'every language']
+  const words = [
+    product?.name ?? 'All products',
+    language ? (languages[language] ?? `${language} (removed)`) : 'every language',
+  ]
   return html`<a href=${templatePath({ kind, product, language })}>${words.join(', ')}</a>`
 }
 
@@ -113,13 +123,13 @@ const styleForm = ({ token }: View, form: FilledForm): Html =>
 export function templateView(
   view: View,
   place: Place,
-  shown: { products: readonly Product[]; exists: boolean; mayTest: boolean },
+  shown: Choices & { exists: boolean; mayTest: boolean },
   form: FilledForm,
 ): Html {
   const { title, when, placeholders } = mailKinds[place.kind]
   return html`<div>
     ${heading(title, when)}
-    ${placeForm(view, place, shown.products)}
+    ${placeForm(view, place, shown)}
     <div class="beside">
       ${section('Your text', editor(view, place, form), shown.exists ? undefined : 'Not written yet: the mail beside it is sent.')}
       ${section(
@@ -140,13 +150,16 @@ export function templateView(
 }
 
 /** Chooses what the template is for. */
-function placeForm({ token }: View, { kind, product, language }: Place, products: readonly Product[]): Html {
-  const languages = portalLanguages.map((one) => [one, languageNames[one]] as const)
+function placeForm(
+  { token }: View,
+  { kind, product, language }: Place,
+  { products, languages }: Choices,
+): Html {
   return html`<form class="inline-form" method="post" action=${`${mailsPath}/open`}>
     ${tokenField(token)}
     <input type="hidden" name="kind" value=${kind} />
     ${productSelect(products, product?.productId)}
-    ${select('language', 'Language', choicesOf('Every language', languages, language ?? undefined))}
+    ${select('language', 'Language', choicesOf('Every language', Object.entries(languages), language ?? undefined))}
     <button class="second">Open</button>
   </form>`
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { isColor, isReadableAccent } from '../../domain/portal/color.ts'
 import type { PortalSettings } from '../../domain/portal/events.ts'
-import { type PortalLanguage, portalTextKeys, problemWithText } from '../../domain/portal/texts.ts'
+import type { BuiltInLanguage } from '../../domain/portal/languages.ts'
+import { portalTextKeys, problemWithText } from '../../domain/portal/texts.ts'
 import { EmailAddress, isStorable } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalLine, optionalOf } from '../forms/typed.ts'
@@ -81,5 +82,5 @@ const sentence = (problem: string | undefined): string | undefined =>
   problem && `This text ${problem.startsWith('{') ? `has a placeholder that is wrong: ${problem}` : problem}.`
 
 /** The form of the texts as they are now. */
-export const textsForm = ({ settings, updatedAt }: Known, language: PortalLanguage): FilledForm =>
+export const textsForm = ({ settings, updatedAt }: Known, language: BuiltInLanguage): FilledForm =>
   newForm({ ...settings.texts[language], seen: seenOf({ updatedAt }) })

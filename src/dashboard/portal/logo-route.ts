@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { findPortal } from '../../../projections/portal.ts'
 import { changePortalLogo } from '../../commands/portal.ts'
 import { logoTypeOf, maxLogoBytes } from '../../domain/portal/events.ts'
-import { invalid } from '../../http/problem.ts'
+import { readUploads } from '../forms/uploads.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
@@ -12,15 +12,12 @@ import type { ShowPortal } from './show.ts'
 const manage = pageRoute({ page: 'manage_settings' })
 const path = '/dashboard/portal'
 
-/** Larger pictures are refused with a sentence; still larger ones with the connection. */
-const maxUpload = 1_048_576
-
 const wrongPicture = 'Choose a PNG, JPEG or WebP picture of up to 100 kB.'
 
 /** Uploads and removes the logo of the portal. */
 export function logoForms(app: FastifyInstance, { ports }: PageContext, page: ShowPortal): void {
   void app.register(async (uploads) => {
-    readPictures(uploads)
+    readUploads(uploads)
     uploads.post('/portal/logo', manage, async (request, reply) => {
       const { tenantId } = principalOf(request)
       const { logo } = (request.body ?? {}) as { logo?: unknown }
@@ -40,22 +37,4 @@ export function logoForms(app: FastifyInstance, { ports }: PageContext, page: Sh
     await changePortalLogo(ports, principalOf(request).tenantId, null, originOfMember(request))
     return redirectWith(reply, path, 'The logo was removed.')
   })
-}
-
-/** Parses forms with a file: each field as text, and the file as its bytes. */
-function readPictures(app: FastifyInstance): void {
-  app.addContentTypeParser(
-    'multipart/form-data',
-    { parseAs: 'buffer', bodyLimit: maxUpload },
-    async (request: { headers: { 'content-type'?: string | undefined } }, body: Buffer) => {
-      const headers = { 'content-type': request.headers['content-type'] ?? '' }
-      const form = await new Response(Uint8Array.from(body), { headers }).formData().catch(() => {
-        throw invalid('The form could not be read. Go back, reload the page and try again.')
-      })
-      const fields: Record<string, string | Uint8Array> = {}
-      for (const [name, value] of form)
-        fields[name] = typeof value === 'string' ? value : new Uint8Array(await value.arrayBuffer())
-      return fields
-    },
-  )
 }

@@ -4,10 +4,10 @@ import { findLogo, findPortal, type ShownPortal } from '../../../projections/por
 import { changePortal } from '../../commands/portal.ts'
 import { sameJson } from '../../domain/equality.ts'
 import type { PortalSettings } from '../../domain/portal/events.ts'
+import { type BuiltInLanguage, builtInNames, isBuiltIn } from '../../domain/portal/languages.ts'
 import { portalUrl } from '../../domain/portal/portal.ts'
-import { languageNames, type PortalLanguage, portalLanguages } from '../../domain/portal/texts.ts'
 import { notFound } from '../../http/problem.ts'
-import { changedMeanwhile, type FilledForm, readForm } from '../forms/filled-form.ts'
+import { changedMeanwhile, type FilledForm, newForm, readForm } from '../forms/filled-form.ts'
 import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { one } from '../lists/lists.ts'
@@ -15,6 +15,7 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import { PortalForm, portalForm, seenOf, settingsIn, TextsForm, textsForm } from './forms.ts'
+import { languageForms } from './language-route.ts'
 import { logoForms } from './logo-route.ts'
 import type { ShowPortal } from './show.ts'
 import { portalView, textsView } from './view.ts'
@@ -27,9 +28,15 @@ const path = '/dashboard/portal'
 export function portalPages(app: FastifyInstance, context: PageContext): void {
   const { ports, show, baseUrl } = context
 
-  const page: ShowPortal = (request, reply, portal, { form = portalForm(portal), logoProblem } = {}) => {
+  const page: ShowPortal = (
+    request,
+    reply,
+    portal,
+    { form = portalForm(portal), logoProblem, languages = newForm({}) } = {},
+  ) => {
     const url = portalUrl(baseUrl, principalOf(request).tenantId)
-    const content = ({ token }: { token: string }) => portalView({ token, form, portal, url, logoProblem })
+    const content = ({ token }: { token: string }) =>
+      portalView({ token, form, portal, url, logoProblem, languages })
     return show(reply, { title: 'Portal', nav: 'portal', content, form, problem: logoProblem })
   }
 
@@ -65,20 +72,20 @@ export function portalPages(app: FastifyInstance, context: PageContext): void {
 
   textPages(app, context)
   logoForms(app, context, page)
+  languageForms(app, context, page)
 }
 
 type TextsRequest = FastifyRequest<{ Params: { language: string } }>
 
-const languageOf = ({ params }: TextsRequest): PortalLanguage => {
-  const language = portalLanguages.find((one) => one === params.language)
-  if (!language) throw notFound('page')
-  return language
+const languageOf = ({ params }: TextsRequest): BuiltInLanguage => {
+  if (!isBuiltIn(params.language)) throw notFound('page')
+  return params.language
 }
 
 function textPages(app: FastifyInstance, { ports, show }: PageContext): void {
-  const page = (reply: FastifyReply, language: PortalLanguage, form: FilledForm) =>
+  const page = (reply: FastifyReply, language: BuiltInLanguage, form: FilledForm) =>
     show(reply, {
-      title: `Texts: ${languageNames[language]}`,
+      title: `Texts: ${builtInNames[language]}`,
       nav: 'portal',
       content: ({ token }) => textsView(token, language, form),
       form,

@@ -7,5 +7,5 @@ export type ShowPortal = (
   request: FastifyRequest,
   reply: FastifyReply,
   portal: ShownPortal,
-  more?: { form?: FilledForm; logoProblem?: string },
+  more?: { form?: FilledForm; logoProblem?: string; languages?: FilledForm },
 ) => FastifyReply

@@ -1,13 +1,6 @@
 import type { ShownPortal } from '../../../projections/portal.ts'
-import {
-  builtInText,
-  languageNames,
-  type PortalLanguage,
-  type PortalTextKey,
-  placeholdersIn,
-  portalLanguages,
-  portalTextKeys,
-} from '../../domain/portal/texts.ts'
+import { type BuiltInLanguage, builtInLanguages, builtInNames } from '../../domain/portal/languages.ts'
+import { builtInText, type PortalTextKey, placeholdersIn, portalTextKeys } from '../../domain/portal/texts.ts'
 import { type Html, html } from '../../html.ts'
 import { capitalized } from '../../sentence.ts'
 import { type FilledForm, typedIn } from '../forms/filled-form.ts'
@@ -24,10 +17,12 @@ type Shown = {
   url: string
   /** What is wrong with the picture that was sent. */
   logoProblem: string | undefined
+  /** The form of a language to add. */
+  languages: FilledForm
 }
 
 /** How the portal looks, and whether it is open. */
-export function portalView({ token, form, portal, url, logoProblem }: Shown): Html {
+export function portalView({ token, form, portal, url, logoProblem, languages }: Shown): Html {
   const { settings } = portal
   const actions = settings.enabled && [html`<a class="button second" href=${url}>Open the portal</a>`]
   return html`<div class="narrow">
@@ -74,10 +69,10 @@ export function portalView({ token, form, portal, url, logoProblem }: Shown): Ht
       'Texts',
       html`<div class="sheet">
         <ul class="stack-tight">
-          ${portalLanguages.map((language) => {
+          ${builtInLanguages.map((language) => {
             const own = Object.keys(settings.texts[language] ?? {}).length
             return html`<li>
-              <a href=${`${path}/texts/${language}`}>${languageNames[language]}</a>
+              <a href=${`${path}/texts/${language}`}>${builtInNames[language]}</a>
               <span class="sub">${own === 0 ? 'built-in texts' : `${own} of your own`}</span>
             </li>`
           })}
@@ -85,6 +80,7 @@ export function portalView({ token, form, portal, url, logoProblem }: Shown): Ht
       </div>`,
       'You can replace every text of the portal and of its email.',
     )}
+    ${section('Other languages', languageSheet(token, portal, languages), 'Customers choose them in the portal, and get their mails in them.')}
     ${section(
       'What customers may do',
       html`<div class="sheet"><p>Each product says how many devices its customers may remove, and whether they may replace their key: <a href="/dashboard/products">Products</a>.</p></div>`,
@@ -123,6 +119,57 @@ function logoSheet(token: string, { logo }: ShownPortal, problem: string | undef
   </div>`
 }
 
+function languageSheet(token: string, { addedLanguages }: ShownPortal, form: FilledForm): Html {
+  const added = Object.entries(addedLanguages)
+  const file = form.problems.file
+  return html`<div class="sheet stack">
+    ${
+      added.length > 0 &&
+      html`<ul class="stack-tight">
+        ${added.map(
+          ([tag, name]) => html`<li class="inline-form">
+            <a href=${`${path}/languages/${tag}`} download lang=${tag}>${name}</a> <code>${tag}</code>
+            <form method="post" action=${`${path}/languages/${tag}/remove`}>
+              ${tokenField(token)}
+              <button class="second" aria-label=${`Remove ${name}`}>Remove</button>
+            </form>
+          </li>`,
+        )}
+      </ul>`
+    }
+    <p>
+      Download the texts in <a href=${`${path}/languages/en`} download>English</a> or
+      <a href=${`${path}/languages/de`} download>German</a>, translate the file, and upload it. Texts that it lacks are in English.
+      Words in braces are filled in, and stay as they are. An upload replaces all texts of its language.
+    </p>
+    ${formProblem(form)}
+    <form class="stack" method="post" action=${`${path}/languages`} enctype="multipart/form-data">
+      ${tokenField(token)}
+      ${textField(form, {
+        name: 'tag',
+        label: 'Language',
+        hint: html`Its tag, such as <code>fr</code>, or <code>pt-BR</code> with a region.`,
+        required: true,
+        maxlength: 16,
+      })}
+      <div class="field">
+        <label for="file">File</label>
+        <input
+          type="file"
+          id="file"
+          name="file"
+          accept="application/json,.json"
+          required
+          aria-describedby=${file ? 'file-error' : undefined}
+          aria-invalid=${file ? 'true' : undefined}
+        />
+        ${file && html`<p class="error" id="file-error">${file}</p>`}
+      </div>
+      <div><button class="second">Upload</button></div>
+    </form>
+  </div>`
+}
+
 /** `signedInAs` is read as `Signed in as`. */
 function labelOf(key: PortalTextKey): string {
   const words = key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
@@ -130,9 +177,9 @@ function labelOf(key: PortalTextKey): string {
 }
 
 /** The texts of one language. */
-export function textsView(token: string, language: PortalLanguage, form: FilledForm): Html {
+export function textsView(token: string, language: BuiltInLanguage, form: FilledForm): Html {
   return html`<div class="narrow">
-    ${heading(`Texts: ${languageNames[language]}`, 'Leave a field empty to use the built-in text.')}
+    ${heading(`Texts: ${builtInNames[language]}`, 'Leave a field empty to use the built-in text.')}
     ${formProblem(form)}
     <form class="sheet stack" method="post" action=${`${path}/texts/${language}`}>
       ${tokenField(token)}

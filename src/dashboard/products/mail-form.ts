@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { MailSettings } from '../../domain/mails/events.ts'
 import { isOneLine, problemWith } from '../../domain/mails/kinds.ts'
 import type { ProductMail } from '../../domain/mails/mail.ts'
-import { portalLanguages } from '../../domain/portal/texts.ts'
+import { LanguageTag } from '../../domain/portal/languages.ts'
 import { EmailAddress, isStorable } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalLine, optionalOf } from '../forms/typed.ts'
@@ -46,7 +46,7 @@ export const MailForm = z
     subject: line(300).superRefine(fillable('subject')),
     text: template('text', 20_000),
     html: template('html', 100_000),
-    language: z.enum(portalLanguages),
+    language: LanguageTag,
     receipt: checked,
     /** When the settings last changed before the form was opened. */
     seen: z.string().max(40),

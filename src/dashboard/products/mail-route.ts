@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { findMail } from '../../../projections/mails.ts'
-import { findOpenPortal } from '../../../projections/portal.ts'
+import { findLanguages, findOpenPortal } from '../../../projections/portal.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { changeMail, sendTestMail } from '../../commands/mails.ts'
 import { sameJson } from '../../domain/equality.ts'
 import type { ProductMail } from '../../domain/mails/mail.ts'
 import { portalUrl } from '../../domain/portal/portal.ts'
 import { changedMeanwhile, type FilledForm, readForm } from '../forms/filled-form.ts'
+import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { testMailWords } from '../mails/test-words.ts'
 import type { PageContext } from '../page-context.ts'
@@ -33,7 +34,10 @@ export function mailPages(app: FastifyInstance, { ports, show, baseUrl }: PageCo
     { settings }: ProductMail,
     form: FilledForm,
   ) => {
-    const portal = await findOpenPortal(ports.db, product.tenantId)
+    const [portal, languages] = await Promise.all([
+      findOpenPortal(ports.db, product.tenantId),
+      findLanguages(ports.db, product.tenantId),
+    ])
     return show(reply, {
       title: 'Mail',
       nav: 'products',
@@ -44,6 +48,7 @@ export function mailPages(app: FastifyInstance, { ports, show, baseUrl }: PageCo
           product,
           form,
           saved: settings,
+          languages,
           portalUrl: portal ? portalUrl(baseUrl, product.tenantId) : null,
           email: principalOf(request).email,
           sender: from.email,
@@ -73,7 +78,11 @@ export function mailPages(app: FastifyInstance, { ports, show, baseUrl }: PageCo
         now,
         changedMeanwhile(filled, 'The mail settings were', seenOf(now)),
       )
-    await changeMail(ports, product, settings, originOfMember(request))
+    try {
+      await changeMail(ports, product, settings, originOfMember(request))
+    } catch (error) {
+      return page(request, reply, product, now, refusedForm(error, filled))
+    }
     return redirectWith(reply, mailPath(product), 'Mail settings saved.')
   })
 

@@ -3,7 +3,7 @@ import { asText } from '../../domain/mails/content.ts'
 import type { MailSettings } from '../../domain/mails/events.ts'
 import { builtInContent, builtInSubject } from '../../domain/mails/key-mail.ts'
 import { keyPlaceholders } from '../../domain/mails/kinds.ts'
-import { languageNames, portalLanguages } from '../../domain/portal/texts.ts'
+import { type AddedLanguages, languageAmong, languageNames } from '../../domain/portal/languages.ts'
 import { type Html, html } from '../../html.ts'
 import { type FilledForm, typedIn } from '../forms/filled-form.ts'
 import { checkField, choiceField, formProblem, textArea, textField } from '../forms/form-fields.ts'
@@ -16,6 +16,8 @@ type Shown = {
   form: FilledForm
   /** The settings as they are now. */
   saved: MailSettings
+  /** Those that the vendor added. */
+  languages: AddedLanguages
   /** Null while the portal is closed. */
   portalUrl: string | null
   /** The member's own address; null once their data was erased. */
@@ -38,16 +40,18 @@ export function mailSettingsView(shown: Shown): Html {
   </div>`
 }
 
-function builtInPart({ product, saved, portalUrl }: Shown): Html {
-  const { language, receipt } = saved
+function builtInPart({ product, saved, languages, portalUrl }: Shown): Html {
+  const { receipt } = saved
+  const language = languageAmong(languages, [saved.language])
   const facts = { isOrder: true, sentAgain: product.settings.keyRecovery, portalUrl, receipt }
   return html`<div class="sheet stack">
-    <p>Subject: <code>${builtInSubject(language, facts)}</code></p>
-    <pre tabindex="0">${asText(builtInContent(language, 'sale', facts))}</pre>
+    <p>Subject: <code>${builtInSubject(language, facts, languages)}</code></p>
+    <pre tabindex="0">${asText(builtInContent(language, 'sale', facts, languages))}</pre>
   </div>`
 }
 
-function settingsForm({ token, product: { productId }, form, sender }: Shown): Html {
+function settingsForm({ token, product: { productId }, form, sender, languages }: Shown): Html {
+  const names = Object.entries(languages).map(([tag, { name }]) => [tag, name] as const)
   const path = `/dashboard/products/${productId}`
   return html`<form class="sheet stack" method="post" action=${`${path}/mail`}>
     ${tokenField(token)}
@@ -105,7 +109,7 @@ function settingsForm({ token, product: { productId }, form, sender }: Shown): H
       name: 'language',
       label: 'Language',
       hint: 'The language of your own texts. The built-in text is in the customer’s language, or in this one if it is unknown.',
-      choices: portalLanguages.map((language) => [language, languageNames[language]] as const),
+      choices: Object.entries(languageNames(Object.fromEntries(names))),
     })}
     ${checkField(form, {
       name: 'receipt',

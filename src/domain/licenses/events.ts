@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { portalLanguages } from '../portal/texts.ts'
+import { LanguageTag } from '../portal/languages.ts'
 import { DeviceMail } from '../products/device-mails.ts'
 import { Duration, FloatingSeats, GraceSeconds, NamedSeats, OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
@@ -370,7 +370,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     data: z.strictObject({
       keyHash: StoredKeyHash,
       /** The language of the page on which the customer asked for it. */
-      language: z.enum(portalLanguages).optional(),
+      language: LanguageTag.optional(),
       at: Moment,
     }),
   }),

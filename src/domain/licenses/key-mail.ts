@@ -1,4 +1,4 @@
-import type { PortalLanguage } from '../portal/texts.ts'
+import type { PortalLanguage } from '../portal/languages.ts'
 import { Refusal } from '../refusal.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { type Why, withReason } from './reasons.ts'

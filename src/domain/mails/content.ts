@@ -1,4 +1,4 @@
-import type { PortalLanguage } from '../portal/texts.ts'
+import { directionOf, type PortalLanguage } from '../portal/languages.ts'
 
 /** A part of a mail, in words; it may contain placeholders that are filled in later. */
 export type Part =
@@ -39,7 +39,7 @@ function textOf(part: Exclude<Part, { kind: 'logo' }>): string {
  */
 export const asHtml = (language: PortalLanguage, title: string, parts: readonly Part[]): string =>
   `<!doctype html>
-<html lang="${language}">
+<html lang="${language}"${directionOf(language) ? ' dir="rtl"' : ''}>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width">

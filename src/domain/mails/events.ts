@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { portalLanguages } from '../portal/texts.ts'
+import { LanguageTag } from '../portal/languages.ts'
 import { asciiEmail, Moment, Slug } from '../values.ts'
 
 /**
@@ -50,7 +50,7 @@ export const MailSettings = z.strictObject({
     description: 'The same in HTML; null with a text sends plain text only',
     example: null,
   }),
-  language: z.enum(portalLanguages).meta({
+  language: LanguageTag.meta({
     description:
       'Of your own subject and text, and of the default template for customers whose language is not known',
     example: 'en',

@@ -1,9 +1,15 @@
-import type { PortalLanguage } from '../portal/texts.ts'
+import {
+  type AddedLanguages,
+  type BuiltInLanguage,
+  builtInFor,
+  type PortalLanguage,
+} from '../portal/languages.ts'
 import { type Part, paragraph } from './content.ts'
 import { de } from './texts/de.ts'
 import { en, type KeyMailText } from './texts/en.ts'
 
-const catalogues: Record<PortalLanguage, Readonly<Record<KeyMailText, string>>> = { en, de }
+/** The texts of the mail with a key that keyledger comes with. */
+export const keyMailTexts: Record<BuiltInLanguage, Readonly<Record<KeyMailText, string>>> = { en, de }
 
 /** Why a key is mailed: it was sold, or its vendor or holder asked to send it. */
 export type MailOccasion = 'sale' | 'asked'
@@ -20,22 +26,25 @@ export type KeyMailFacts = {
   receipt: boolean
 }
 
-/** A text of the built-in mail in one language. */
-export const keyMailText = (language: PortalLanguage, text: KeyMailText): string => catalogues[language][text]
+/** A text of the built-in mail in one language. @param added the languages that the vendor added */
+export const keyMailText = (language: PortalLanguage, text: KeyMailText, added: AddedLanguages): string =>
+  added[language]?.texts[`mail.${text}`] ?? keyMailTexts[builtInFor(language)][text]
 
 /** The subject of a product without one of its own. */
 export const builtInSubject = (
   language: PortalLanguage,
   { isOrder }: Pick<KeyMailFacts, 'isOrder'>,
-): string => keyMailText(language, isOrder ? 'subjectOfOrder' : 'subject')
+  added: AddedLanguages,
+): string => keyMailText(language, isOrder ? 'subjectOfOrder' : 'subject', added)
 
 /** The content of a product without a text of its own, with placeholders. */
 export function builtInContent(
   language: PortalLanguage,
   occasion: MailOccasion,
   { isOrder, sentAgain, portalUrl, receipt }: KeyMailFacts,
+  added: AddedLanguages,
 ): Part[] {
-  const say = (text: KeyMailText) => keyMailText(language, text)
+  const say = (text: KeyMailText) => keyMailText(language, text, added)
   const facts: (readonly [string, string])[] = [
     [say('devices'), '{{devices}}'],
     [say('expires'), '{{expires_on}}'],

@@ -144,8 +144,10 @@ export const fill = (
 /** Whether a text can stand in a header. */
 export const isOneLine = (text: string): boolean => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
 
-/** Anything that a mail program could take for something else than text; tabs and line breaks are none. */
 const control = /[^\P{Cc}\t\n]/u
+
+/** Whether a mail program could take a part of it for something else than text; tabs and line breaks are nothing of that kind. */
+export const hasControl = (text: string): boolean => control.test(text)
 
 /** What is wrong with a template, and what to do about it. */
 export type TemplateProblem = { field: 'subject' | 'text' | 'html'; message: string }
@@ -168,7 +170,7 @@ export function problemWith(
   const { placeholders, required }: Kind = mailKinds[kind]
   if (field === 'subject' && !isOneLine(written))
     return 'must be one line; remove line breaks and control characters'
-  if (control.test(written)) return 'contains a control character; type the text again without it'
+  if (hasControl(written)) return 'contains a control character; type the text again without it'
   const names = namesIn(written)
   const unknown = names.find((name) => !Object.hasOwn(placeholders, name))
   if (unknown !== undefined) return `{{${unknown}}} does not exist in this mail; use ${listOf(placeholders)}`

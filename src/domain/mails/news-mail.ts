@@ -1,4 +1,11 @@
-import { dayIn, type PortalLanguage } from '../portal/texts.ts'
+import {
+  type AddedLanguages,
+  type BuiltInLanguage,
+  builtInFor,
+  dayIn,
+  languageAmong,
+  type PortalLanguage,
+} from '../portal/languages.ts'
 import { type Part, paragraph } from './content.ts'
 import type { MailSettings } from './events.ts'
 import { keyMailText } from './key-mail.ts'
@@ -15,7 +22,8 @@ import {
 } from './rendering.ts'
 import { type Correspondent, envelopeOf, type WrittenMail } from './template.ts'
 
-const catalogues: Record<PortalLanguage, Readonly<Record<NewsMailText, string>>> = { en, de }
+/** The texts of the mails that tell what is new that keyledger comes with. */
+export const newsMailTexts: Record<BuiltInLanguage, Readonly<Record<NewsMailText, string>>> = { en, de }
 
 /** What is new: the end is ahead, has come, or leaves the license with fewer features; a payment that renews it failed; so much is used; or a seat was taken or given. */
 export type News =
@@ -121,44 +129,56 @@ export function writeNewsMail(
   sender: Pick<Correspondent, 'email'>,
   { template, look }: Wording = builtInWording,
 ): WrittenMail {
-  const language = template ? (template.language ?? settings.language) : (facts.language ?? settings.language)
+  const wanted = template ? template.language : facts.language
+  const language = languageAmong(look.languages, [wanted, settings.language])
   const written: WrittenBody = template
-    ? writeTemplate(template, { language, values: valuesOf(facts, language) }, look)
-    : bodyOf(...builtIn(facts, language), { language, vendorName: facts.vendorName, look })
+    ? writeTemplate(template, { language, values: valuesOf(facts, language, look.languages) }, look)
+    : bodyOf(...builtIn(facts, language, look.languages), { language, vendorName: facts.vendorName, look })
   return { ...envelopeOf(settings, facts, sender, look), ...written }
 }
 
 const nameOf = ({ customer }: NewsMailFacts): string => oneLine(customer.name ?? '')
 
-function greetingIn(language: PortalLanguage, facts: NewsMailFacts): string {
+function greetingIn(language: PortalLanguage, facts: NewsMailFacts, added: AddedLanguages): string {
   const name = nameOf(facts)
-  const hello = keyMailText(language, 'hello')
+  const hello = keyMailText(language, 'hello', added)
   return name === '' ? hello : `${hello} ${name}`
 }
 
 /** The subject and the parts of the text that keyledger comes with. */
-function builtIn(facts: NewsMailFacts, language: PortalLanguage): [subject: string, parts: Part[]] {
+function builtIn(
+  facts: NewsMailFacts,
+  language: PortalLanguage,
+  added: AddedLanguages,
+): [subject: string, parts: Part[]] {
   const { news, productName, keyTypeName, portalUrl } = facts
   const { sentences, moments, values: own, advice } = textsOf(news)
   const values: Record<string, string> = { product: productName, plan: keyTypeName, ...own }
   for (const [name, moment] of Object.entries(moments)) if (moment) values[name] = dayIn(language, moment)
   const say = (text: NewsMailText): string =>
-    catalogues[language][text].replace(/\{(\w+)\}/g, (written, name: string) => values[name] ?? written)
+    (added[language]?.texts[`news.${text}`] ?? newsMailTexts[builtInFor(language)][text]).replace(
+      /\{(\w+)\}/g,
+      (written, name: string) => values[name] ?? written,
+    )
   const content: Part[] = [
-    paragraph(`${greetingIn(language, facts)},`),
+    paragraph(`${greetingIn(language, facts, added)},`),
     ...sentences.map((text) => paragraph(say(text))),
     { kind: 'facts', facts: [[say('key'), facts.displayKey]] },
     paragraph(say(advice)),
     ...(portalUrl === null
       ? []
-      : [{ kind: 'link', label: keyMailText(language, 'portalLink'), url: portalUrl } as const]),
+      : [{ kind: 'link', label: keyMailText(language, 'portalLink', added), url: portalUrl } as const]),
     paragraph(facts.vendorName),
   ]
   return [oneLine(say(`${news.what}Subject`)), content]
 }
 
 /** The values of a vendor's template; what is not known is empty. */
-function valuesOf(facts: NewsMailFacts, language: PortalLanguage): Record<string, string> {
+function valuesOf(
+  facts: NewsMailFacts,
+  language: PortalLanguage,
+  added: AddedLanguages,
+): Record<string, string> {
   const { news } = facts
   const { moments, values } = textsOf(news)
   const {
@@ -170,7 +190,7 @@ function valuesOf(facts: NewsMailFacts, language: PortalLanguage): Record<string
   const day = (moment: string | null) => (moment === null ? '' : dayIn(language, moment))
   return {
     ...values,
-    greeting: greetingIn(language, facts),
+    greeting: greetingIn(language, facts, added),
     customer_name: nameOf(facts),
     customer_email: facts.customer.email,
     vendor_name: facts.vendorName,

@@ -1,5 +1,6 @@
 import { plainText } from '../plain-text.ts'
-import type { PortalLanguage, PortalTextKey, Say } from '../portal/texts.ts'
+import type { PortalLanguage } from '../portal/languages.ts'
+import type { PortalTextKey, Say } from '../portal/texts.ts'
 import { type Part, paragraph } from './content.ts'
 import { bodyOf, type MailLook, plainLook } from './rendering.ts'
 import type { Correspondent, WrittenMail } from './template.ts'

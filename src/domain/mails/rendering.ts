@@ -1,5 +1,5 @@
 import type { PortalLogo } from '../portal/events.ts'
-import type { PortalLanguage } from '../portal/texts.ts'
+import type { AddedLanguages, PortalLanguage } from '../portal/languages.ts'
 import { asHtml, asText, escapeHtml, logoSource, type Part, paragraph } from './content.ts'
 import { keyMailText } from './key-mail.ts'
 import { fill, type MailTemplate, namesIn } from './kinds.ts'
@@ -11,9 +11,11 @@ export type MailLook = {
   footer: string | null
   /** The logo to show; null for none. */
   logo: PortalLogo | null
+  /** Those that the vendor added. */
+  languages: AddedLanguages
 }
 
-export const plainLook: MailLook = { replyTo: null, footer: null, logo: null }
+export const plainLook: MailLook = { replyTo: null, footer: null, logo: null, languages: {} }
 
 /** How a vendor words a mail: a template of their own, or undefined for the built-in text. */
 export type Wording = { template: PlacedTemplate | undefined; look: MailLook }
@@ -68,7 +70,7 @@ export function writeTemplate(
 ): WrittenBody {
   const known = { ...values, footer: look.footer ?? '' }
   const ownFooter = namesIn(template.text).includes('footer')
-  const parts = partsOf(template.text, known, keyMailText(language, 'portalLink'))
+  const parts = partsOf(template.text, known, keyMailText(language, 'portalLink', look.languages))
   const frame = { ...look, footer: look.footer === null || ownFooter ? null : '{{footer}}' }
   const all = dressed(parts, frame, '{{vendor_name}}')
   const html = template.html ?? asHtml(language, '{{product_name}}', all)

@@ -1,5 +1,11 @@
 import type { PortalLogo } from '../portal/events.ts'
-import { dayIn, durationIn, type PortalLanguage } from '../portal/texts.ts'
+import {
+  type AddedLanguages,
+  dayIn,
+  durationIn,
+  languageAmong,
+  type PortalLanguage,
+} from '../portal/languages.ts'
 import type { Duration } from '../products/key-type.ts'
 import { asHtml, asText } from './content.ts'
 import type { MailSettings } from './events.ts'
@@ -87,11 +93,11 @@ function contentOf(
 ): WrittenBody {
   const hasText = occasion === 'sale' && settings.text !== null
   if (template && (template.productId !== null || !hasText)) {
-    const language = template.language ?? settings.language
-    return writeTemplate(template, { language, values: valuesOf(facts, language) }, look)
+    const language = languageAmong(look.languages, [template.language, settings.language])
+    return writeTemplate(template, { language, values: valuesOf(facts, language, look.languages) }, look)
   }
-  const language = languageOf(settings, facts, occasion)
-  const values = { ...valuesOf(facts, language), footer: look.footer ?? '' }
+  const language = languageAmong(look.languages, languagesOf(settings, facts, occasion))
+  const values = { ...valuesOf(facts, language, look.languages), footer: look.footer ?? '' }
   return withLogo(filled(builtInOrSet(settings, facts, { language, occasion, look }), values), look)
 }
 
@@ -118,9 +124,9 @@ function senderName(chosen: string | null, vendorName: string): string {
  * A vendor's own subject and text are in the language of the product; the built-in mail is in the customer's, where that is
  * known.
  */
-function languageOf(settings: MailSettings, facts: MailFacts, occasion: MailOccasion): PortalLanguage {
+function languagesOf(settings: MailSettings, facts: MailFacts, occasion: MailOccasion) {
   const isOwn = occasion === 'sale' && (settings.text !== null || settings.subject !== null)
-  return (isOwn ? null : facts.language) ?? settings.language
+  return [isOwn ? null : facts.language, settings.language]
 }
 
 /**
@@ -133,7 +139,7 @@ function builtInOrSet(
   { language, occasion, look }: { language: PortalLanguage; occasion: MailOccasion; look: MailLook },
 ): WrittenBody {
   const shown = { ...facts, isOrder: facts.saleId !== null }
-  const usualSubject = builtInSubject(language, shown)
+  const usualSubject = builtInSubject(language, shown, look.languages)
   const { text, html } = settings
   const subject = occasion === 'sale' ? (settings.subject ?? usualSubject) : usualSubject
   if (occasion === 'sale' && text !== null) {
@@ -141,17 +147,18 @@ function builtInOrSet(
     return { subject, text: hasFooter ? text : `${text.trimEnd()}\n\n{{footer}}\n`, html }
   }
   const frame = { ...look, footer: look.footer === null ? null : '{{footer}}' }
-  const content = dressed(builtInContent(language, occasion, shown), frame, '{{vendor_name}}')
+  const content = dressed(builtInContent(language, occasion, shown, look.languages), frame, '{{vendor_name}}')
   return { subject, text: asText(content), html: asHtml(language, '{{product_name}}', content) }
 }
 
 function valuesOf(
   facts: MailFacts,
   language: PortalLanguage,
+  added: AddedLanguages,
 ): Record<Exclude<keyof typeof keyPlaceholders, 'footer'>, string> {
   const { customer, quantity, deviceLimit } = facts
   const name = oneLine(customer.name ?? '')
-  const hello = keyMailText(language, 'hello')
+  const hello = keyMailText(language, 'hello', added)
   return {
     greeting: name === '' ? hello : `${hello} ${name}`,
     customer_name: name,
@@ -161,19 +168,23 @@ function valuesOf(
     key_type_name: facts.keyTypeName,
     license_key: facts.licenseKey,
     quantity: String(quantity),
-    devices: deviceLimit === null ? keyMailText(language, 'unlimited') : String(deviceLimit),
-    expires_on: expiryIn(language, facts),
+    devices: deviceLimit === null ? keyMailText(language, 'unlimited', added) : String(deviceLimit),
+    expires_on: expiryIn(language, facts, added),
     sale_id: facts.saleId ?? '',
     order_number: orderNumber(facts.saleId ?? ''),
     portal_url: facts.portalUrl ?? '',
   }
 }
 
-function expiryIn(language: PortalLanguage, { expiresAt, startsWith }: MailFacts): string {
+function expiryIn(
+  language: PortalLanguage,
+  { expiresAt, startsWith }: MailFacts,
+  added: AddedLanguages,
+): string {
   if (expiresAt !== null) return dayIn(language, expiresAt)
   return startsWith === null
-    ? keyMailText(language, 'never')
-    : `${durationIn(language, startsWith)} ${keyMailText(language, 'afterStart')}`
+    ? keyMailText(language, 'never', added)
+    : `${durationIn(language, startsWith)} ${keyMailText(language, 'afterStart', added)}`
 }
 
 /** Longer ids, such as a payment session's, would fill a subject. */

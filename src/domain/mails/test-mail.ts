@@ -1,4 +1,4 @@
-import type { PortalLanguage } from '../portal/texts.ts'
+import type { PortalLanguage } from '../portal/languages.ts'
 import type { KeyType } from '../products/key-type.ts'
 import type { MailSettings } from './events.ts'
 import type { MailKind } from './kinds.ts'

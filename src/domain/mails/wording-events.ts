@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { portalLanguages } from '../portal/texts.ts'
+import { LanguageTag } from '../portal/languages.ts'
 import { Moment, Slug } from '../values.ts'
 import { mailKindNames } from './kinds.ts'
 import { MailSender } from './senders.ts'
@@ -8,8 +8,8 @@ import { MailSender } from './senders.ts'
 export const TemplatePlace = z.strictObject({
   kind: z.enum(mailKindNames).meta({ description: 'The mail', example: 'expiring' }),
   productId: Slug.nullable().meta({ description: 'The product; null for all products', example: 'editor' }),
-  language: z.enum(portalLanguages).nullable().meta({
-    description: 'The language of the customer; null for every language',
+  language: LanguageTag.nullable().meta({
+    description: 'The tag of the language of the customer; null for every language',
     example: 'de',
   }),
 })

@@ -1,6 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
-import type { PortalLanguage } from '../portal/texts.ts'
+import type { PortalLanguage } from '../portal/languages.ts'
 import { Refusal } from '../refusal.ts'
 import type { MailKind } from './kinds.ts'
 import type { MailSender } from './senders.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { portalLanguages } from '../portal/texts.ts'
+import { LanguageTag } from '../portal/languages.ts'
 import { Moment, Sealed, Slug } from '../values.ts'
 
 /** What a person may do with the licenses and the people of their organization. */
@@ -35,7 +35,7 @@ export const organizationEvents = [
   /** An invitation is to be mailed to the person. */
   z.object({
     type: z.literal('InvitationAsked'),
-    data: z.strictObject({ personId, language: z.enum(portalLanguages), at: Moment }),
+    data: z.strictObject({ personId, language: LanguageTag, at: Moment }),
   }),
   /** The mail server has taken it. */
   z.object({ type: z.literal('InvitationMailed'), data: z.strictObject({ personId, at: Moment }) }),

@@ -1,4 +1,4 @@
-import type { PortalLanguage } from '../portal/texts.ts'
+import type { PortalLanguage } from '../portal/languages.ts'
 import { Refusal } from '../refusal.ts'
 import type { OrganizationEvent, OrganizationRole } from './events.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
 import { isColor } from './color.ts'
+import { LanguageTag } from './languages.ts'
 
 /** The kinds of pictures that a logo may be. SVG is none of them: it can hold scripts and refer to other hosts. */
 export const logoTypes = ['image/png', 'image/jpeg', 'image/webp'] as const
@@ -68,6 +69,21 @@ export const PortalEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('PortalLogoChanged'),
     data: z.strictObject({ tenantId: Slug, logo: PortalLogo.nullable(), at: Moment }),
+  }),
+  /** A language was added, or its name and texts were replaced. */
+  z.object({
+    type: z.literal('LanguageAdded'),
+    data: z.strictObject({
+      tenantId: Slug,
+      tag: LanguageTag,
+      name: z.string().min(1).max(60),
+      texts: Texts,
+      at: Moment,
+    }),
+  }),
+  z.object({
+    type: z.literal('LanguageRemoved'),
+    data: z.strictObject({ tenantId: Slug, tag: LanguageTag, at: Moment }),
   }),
 ])
 export type PortalEvent = z.infer<typeof PortalEvent>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Provider } from '../integrations/provider.ts'
 import { Holder } from '../licenses/events.ts'
 import { AmountText } from '../meters/amount.ts'
-import { portalLanguages } from '../portal/texts.ts'
+import { LanguageTag } from '../portal/languages.ts'
 import { Moment, Slug } from '../values.ts'
 import {
   Amount,
@@ -68,7 +68,7 @@ export const SaleReceived = z.object({
     /** null when the provider names no email address. */
     customer: Holder.nullable(),
     /** The language in which the customer bought, where the provider tells it. */
-    language: z.enum(portalLanguages).optional(),
+    language: LanguageTag.optional(),
     /** Who paid for a gift; the customer is who was given it. */
     giver: Holder.optional(),
     amount: Amount,

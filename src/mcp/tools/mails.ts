@@ -7,7 +7,8 @@ const place = {
   kind: z.enum(operations.setMailTemplate.body.kind.choices).describe('Which mail'),
   productId: productId.nullable().optional().describe('The product; left out for all products'),
   language: z
-    .enum(operations.setMailTemplate.body.language.choices)
+    .string()
+    .max(16)
     .nullable()
     .optional()
     .describe('The language of the customer; left out for every language'),

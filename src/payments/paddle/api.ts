@@ -1,6 +1,6 @@
 import type { Environment } from '@paddle/paddle-node-sdk'
 import { z } from 'zod'
-import { languageOfTag } from '../../domain/portal/texts.ts'
+import { tagOf } from '../../domain/portal/languages.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../errors.ts'
 import type { Buyer } from '../notification.ts'
 import { intervalWords, joinedName, type Offered } from '../offered.ts'
@@ -44,7 +44,7 @@ export async function readCustomer(
     async () => Customer.parse(await paddle.customers.get(customerId)),
     errorOf,
   )
-  const language = languageOfTag(locale)
+  const language = tagOf(locale)
   return email ? { email, ...(name && { name }), ...(language && { language }) } : null
 }
 

@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe'
 import { z } from 'zod'
-import { languageOfTag } from '../../domain/portal/texts.ts'
+import { tagOf } from '../../domain/portal/languages.ts'
 import { namedLicense } from '../named-license.ts'
 import { signatureLifetime } from '../signature.ts'
 import { ignored, incomplete, momentOfSeconds as momentOf, parsedAs, type Translated } from '../translated.ts'
@@ -142,7 +142,7 @@ function soldBy(event: Event): Translated | undefined {
     invoice: session.invoice,
   }
   const { key_type_id: keyTypeId, pack_id: packId } = metadata ?? {}
-  const language = languageOfTag(session.locale) ?? languageOfTag(metadata?.language)
+  const language = tagOf(session.locale) ?? tagOf(metadata?.language)
   const quantity = Number(metadata?.quantity ?? 1)
   return {
     type: 'sold',

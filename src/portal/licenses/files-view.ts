@@ -1,5 +1,6 @@
 import type { MadeFile } from '../../commands/devices/files.ts'
-import { dayIn, type PortalTextKey } from '../../domain/portal/texts.ts'
+import { dayIn } from '../../domain/portal/languages.ts'
+import type { PortalTextKey } from '../../domain/portal/texts.ts'
 import { type Html, html } from '../../html.ts'
 import { qrCode } from '../../qr-code.ts'
 import { formOf } from '../form.ts'

@@ -1,4 +1,4 @@
-import { dayIn, momentIn } from '../../domain/portal/texts.ts'
+import { dayIn, momentIn } from '../../domain/portal/languages.ts'
 import { type EntitlementValues, valueNamed } from '../../domain/products/entitlement-values.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { formOf } from '../form.ts'

@@ -8,7 +8,7 @@ import {
 } from '../../domain/meters/amount.ts'
 import { keptIn } from '../../domain/meters/view.ts'
 import { plainText } from '../../domain/plain-text.ts'
-import { dayIn, languageTags } from '../../domain/portal/texts.ts'
+import { dayIn, formsOf } from '../../domain/portal/languages.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { StandingMeter } from '../../usage/standing-meters.ts'
 import type { Visit } from '../visit.ts'
@@ -23,7 +23,7 @@ export const metersPart = (visit: Visit, { meters }: LicenseDetails): Content =>
 
 /** How a meter stands now. */
 export function standing({ say, language }: Visit, meter: StandingMeter): Html {
-  const words = (text: string) => amountWords(text, languageTags[language])
+  const words = (text: string) => amountWords(text, formsOf(language))
   const unit = plainText(meter.unit)
   const held = keptIn(meter)
   const spent = amountOf(meter.used) - amountOf(meter.overage)
@@ -71,7 +71,7 @@ const height = 100
 function plot({ say, language }: Visit, { days, unit }: ShownMeter): Content {
   const most = greatest(days.map(({ used }) => used))
   if (most === 0n) return null
-  const words = (amount: bigint) => amountWords(amountText(amount), languageTags[language])
+  const words = (amount: bigint) => amountWords(amountText(amount), formsOf(language))
   const label = say('usagePlot', { unit: plainText(unit), days: days.length, most: words(most) })
   return html`<figure>
     <svg class="days" viewBox=${`0 0 ${days.length * 10} ${height}`} preserveAspectRatio="none" role="img" aria-label=${label}>

@@ -1,4 +1,4 @@
-import { dayIn } from '../../domain/portal/texts.ts'
+import { dayIn } from '../../domain/portal/languages.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { formOf } from '../form.ts'
 import { personWords } from '../organizations/view.ts'

@@ -1,6 +1,7 @@
 import type { RelayAnswer } from '../../commands/devices/relays.ts'
 import type { Relay } from '../../domain/licenses/relay-seats.ts'
-import { dayIn, type PortalTextKey } from '../../domain/portal/texts.ts'
+import { dayIn } from '../../domain/portal/languages.ts'
+import type { PortalTextKey } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Visit } from '../visit.ts'
 import { carriedForm } from './files-view.ts'

@@ -1,4 +1,4 @@
-import { dayIn, durationIn } from '../../domain/portal/texts.ts'
+import { dayIn, durationIn } from '../../domain/portal/languages.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { ShownOrganization } from '../organizations/organization.ts'
 import { nameOf, pathOf } from '../organizations/view.ts'

@@ -1,5 +1,5 @@
 import type { OrganizationEvent, OrganizationRole } from '../../domain/organizations/events.ts'
-import { dayIn } from '../../domain/portal/texts.ts'
+import { dayIn } from '../../domain/portal/languages.ts'
 import { type Html, html } from '../../html.ts'
 import type { PortalContext } from '../context.ts'
 import type { Visit } from '../visit.ts'

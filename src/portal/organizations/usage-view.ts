@@ -1,4 +1,4 @@
-import { dayIn } from '../../domain/portal/texts.ts'
+import { dayIn } from '../../domain/portal/languages.ts'
 import { type Html, html } from '../../html.ts'
 import { standing } from '../licenses/meters-view.ts'
 import { facts, seatsOf, statusBadge } from '../licenses/view.ts'

@@ -1,7 +1,7 @@
 import type { OpenedPerson } from '../../commands/organizations/read-people.ts'
 import type { OrganizationRole } from '../../domain/organizations/events.ts'
 import { maxPersonName } from '../../domain/organizations/list.ts'
-import { dayIn } from '../../domain/portal/texts.ts'
+import { dayIn } from '../../domain/portal/languages.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { formOf } from '../form.ts'
 import type { Visit } from '../visit.ts'

@@ -168,7 +168,7 @@ describe('a template without HTML', () => {
   })
 
   test('has the logo and the footer of the vendor, which are never read as a template', () => {
-    const look = { replyTo: 'help@acme.example', footer: 'Acme {{customer_email}}\nLondon', logo }
+    const look = { ...plainLook, replyTo: 'help@acme.example', footer: 'Acme {{customer_email}}\nLondon', logo }
     const mail = textOf('expired', { text: 'Gone.' }, look)
     expect(mail.text).toBe('Gone.\n\nAcme {{customer_email}}\nLondon\n')
     expect(mail.html).toContain('<img src="cid:logo" alt="Acme"')
@@ -215,7 +215,7 @@ test("a product's own text is sent rather than a template of all products, and n
 })
 
 test('the mail with a link to the portal has the same footer and logo', () => {
-  const look = { replyTo: 'help@acme.example', footer: 'London', logo }
+  const look = { ...plainLook, replyTo: 'help@acme.example', footer: 'London', logo }
   const facts = {
     to: 'a@example.com',
     vendor: 'Acme',

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { accentOnDark, contrast, isReadableAccent, portalPapers } from '../../../src/domain/portal/color.ts'
 import { logoTypeOf, type PortalSettings } from '../../../src/domain/portal/events.ts'
+import { builtInLanguages } from '../../../src/domain/portal/languages.ts'
 import {
   closedPortal,
   decidePortal,
@@ -12,7 +13,6 @@ import {
 import {
   builtInText,
   placeholdersIn,
-  portalLanguages,
   portalTextKeys,
   problemWithText,
   sayIn,
@@ -75,7 +75,7 @@ describe('accents', () => {
 })
 
 describe('texts', () => {
-  test.each(portalLanguages)('are complete in %s, with the placeholders of English', (language) => {
+  test.each(builtInLanguages)('are complete in %s, with the placeholders of English', (language) => {
     for (const key of portalTextKeys) {
       expect(builtInText(language, key).trim(), key).not.toBe('')
       expect(placeholdersIn(builtInText(language, key)), key).toStrictEqual(

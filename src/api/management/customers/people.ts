@@ -14,7 +14,7 @@ import { openPeople } from '../../../commands/organizations/read-people.ts'
 import { OrganizationRole } from '../../../domain/organizations/events.ts'
 import { maxPersonName, mostAtOnce } from '../../../domain/organizations/list.ts'
 import { maxPeople } from '../../../domain/organizations/people.ts'
-import { portalLanguages } from '../../../domain/portal/texts.ts'
+import { LanguageTag } from '../../../domain/portal/languages.ts'
 import { EmailAddress } from '../../../domain/values.ts'
 import { originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
@@ -37,7 +37,7 @@ const role = OrganizationRole.meta({
   example: 'member',
 })
 
-const language = z.enum(portalLanguages).optional().meta({
+const language = LanguageTag.optional().meta({
   description: 'The language of the invitation; when absent, that of their last one, else English',
   example: 'en',
 })
@@ -220,7 +220,7 @@ function addRoute(app: ZodApp, ports: PeoplePorts): void {
                 .meta({ description: 'As they are in the organization now' }),
             }),
           ),
-          ...errors(400, 403, 404, 409),
+          ...errors(400, 403, 404, 409, 422),
         },
       },
     },
@@ -274,7 +274,7 @@ function inviteRoute(app: ZodApp, ports: PeoplePorts): void {
         body: z.strictObject({ language }).meta({ example: { language: 'en' } }),
         response: {
           200: answer('The person', z.object({ person: personOut })),
-          ...errors(400, 403, 404, 409),
+          ...errors(400, 403, 404, 409, 422),
         },
       },
     },

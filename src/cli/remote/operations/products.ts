@@ -1,4 +1,4 @@
-import { anyText, argument, secret } from './field.ts'
+import { argument, secret } from './field.ts'
 import type { Commands } from './operation.ts'
 import { meteredUse, seatUse } from './reports.ts'
 
@@ -57,7 +57,8 @@ export const productCommands = {
       subject: 'the subject',
       text: 'the text',
       html: 'the same as HTML',
-      language: anyText('en or de, of your own texts, and where that of a customer is not known'),
+      language:
+        'of your own texts, and where that of a customer is not known: en, or another of languages list',
       receipt: 'whether the receipt is attached',
     },
   },

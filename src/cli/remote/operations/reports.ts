@@ -117,6 +117,27 @@ export const workspaceCommands = {
     options: { data: argument('a PNG, JPEG or WebP of up to 100 kB', 'picture') },
   },
   removePortalLogo: { words: 'portal logo remove', summary: 'Remove the logo of the portal' },
+  listPortalLanguages: {
+    words: 'languages list',
+    summary: 'List the languages of the portal',
+    items: 'languages',
+    columns: { TAG: 'tag', NAME: 'name', 'BUILT IN': 'builtIn', 'MISSING TEXTS': 'missing' },
+  },
+  getPortalLanguage: {
+    words: 'languages show',
+    summary: 'Show the texts of a language; those of en are what a translation begins with',
+  },
+  setPortalLanguage: {
+    words: 'languages set',
+    summary:
+      'Add a language, or replace its texts: --data @fr.json reads {"name": …, "texts": {…}} from a file',
+    options: { name: 'what it is called in itself, such as Français', texts: 'its texts by name' },
+  },
+  removePortalLanguage: {
+    words: 'languages remove',
+    summary: 'Remove a language that you added',
+    question: 'Remove this language? Its customers get pages and mails in another one.',
+  },
   listTokens: {
     words: 'tokens list',
     summary: 'List API tokens with their last use',

@@ -31,6 +31,7 @@ export const subjects: Readonly<Record<string, string>> = {
   mails: 'Mails that were sent, and what became of them',
   portal: 'The portal of your customers',
   'portal logo': 'The logo of the portal',
+  languages: 'The languages of the portal and of mails to customers',
   tokens: 'API tokens',
   confirmations: 'Operations that wait for an approval',
   'sdk-key': "The key that identifies a tenant's apps",

@@ -63,6 +63,7 @@ export const operations = {
   getMailSender: 'GET /v1/mail-sender',
   getMailStyle: 'GET /v1/mail-style',
   getPortal: 'GET /v1/portal',
+  getPortalLanguage: 'GET /v1/portal/languages/{tag}',
   getProduct: 'GET /v1/products/{productId}',
   getProductMail: 'GET /v1/products/{productId}/mail',
   getReceipt: 'GET /v1/licenses/{id}/receipt',
@@ -104,6 +105,7 @@ export const operations = {
   listMeterLines: 'GET /v1/licenses/{id}/meters/{meter}/uses paged',
   listParkedSales: 'GET /v1/sales/parked paged',
   listPeople: 'GET /v1/customers/{id}/people paged',
+  listPortalLanguages: 'GET /v1/portal/languages',
   listProducts: 'GET /v1/products paged',
   listRefusals: 'GET /v1/refusals paged',
   listRefusalsOfLicense: 'GET /v1/licenses/{id}/refusals paged',
@@ -145,6 +147,7 @@ export const operations = {
   removeCustomerNote: 'DELETE /v1/customers/{id}/notes/{noteId}',
   removeMailTemplate: 'DELETE /v1/mail-templates/{templateId}',
   removePerson: 'DELETE /v1/customers/{id}/people/{personId}',
+  removePortalLanguage: 'DELETE /v1/portal/languages/{tag}',
   removePortalLogo: 'DELETE /v1/portal/logo',
   replaceEntitlementOverrides: 'PATCH /v1/customers/{id}/entitlements',
   replacePersonalKey: 'POST /v1/licenses/{id}/people/{personId}/key idempotent',
@@ -164,6 +167,7 @@ export const operations = {
   setMailStyle: 'PUT /v1/mail-style',
   setMailTemplate: 'PUT /v1/mail-templates',
   setPortal: 'PUT /v1/portal',
+  setPortalLanguage: 'PUT /v1/portal/languages/{tag}',
   setPortalLogo: 'PUT /v1/portal/logo',
   setProductMail: 'PUT /v1/products/{productId}/mail',
   setReleases: 'PUT /v1/products/{productId}/releases',
@@ -247,6 +251,7 @@ export type DryRunId =
   | 'removeCustomerNote'
   | 'removeMailTemplate'
   | 'removePerson'
+  | 'removePortalLanguage'
   | 'removePortalLogo'
   | 'replaceEntitlementOverrides'
   | 'replaySale'
@@ -264,6 +269,7 @@ export type DryRunId =
   | 'setMailStyle'
   | 'setMailTemplate'
   | 'setPortal'
+  | 'setPortalLanguage'
   | 'setPortalLogo'
   | 'setProductMail'
   | 'setReleases'

@@ -12,8 +12,10 @@ import {
   mintLicense,
   redeliver,
   remintLicense,
+  removePortalLanguage,
   removePortalLogo,
   sendLicenseKey,
+  setPortalLanguage,
   setPortalLogo,
   updateCustomer,
 } from '../client/index.ts'
@@ -27,6 +29,10 @@ await rehearsed((query) => enableTestMode({ path, query, body: {} }))
 await rehearsed((query) => disableTestMode({ path, query }))
 await rehearsed((query) => setPortalLogo({ query, body: { data: 'iVBORw0KGgo=' } }))
 await rehearsed((query) => removePortalLogo({ query }))
+const french = { path: { tag: 'fr' }, body: { name: 'Français', texts: { signOut: 'Se déconnecter' } } }
+await rehearsed((query) => setPortalLanguage({ ...french, query }))
+await setPortalLanguage(french)
+await rehearsed((query) => removePortalLanguage({ path: { tag: 'fr' }, query }))
 await rehearsed((query) => mintLicense({ query, body: { productId, email: 'ada@example.com' } }))
 await rehearsed((query) =>
   importLicenses({ query, body: { productId, licenses: [{ licenseKey: 'OLD-2234-5678-9012' }] } }),

@@ -7,11 +7,13 @@ import {
   getEvidence,
   getLicenseHistory,
   getPortal,
+  getPortalLanguage,
   getProductMail,
   getWithdrawnFiles,
   getWorkspace,
   listLicenseFiles,
   listLicenses,
+  listPortalLanguages,
   listRelays,
   listReleases,
   releaseLicenseFile,
@@ -157,5 +159,9 @@ expect('the portal is open', portal.data, (answer) => answer.portal.enabled)
 const branded = await setPortalLogo({ body: { data: 'iVBORw0KGgo=' } })
 expect('it has a logo', branded.data, (answer) => answer.portal.logo?.type === 'image/png')
 await removePortalLogo()
+const { data: english } = await getPortalLanguage({ path: { tag: 'en' } })
+expect('its texts can be translated', english, ({ language }) => language.texts.signOut === 'Sign out')
+const { data: languages } = await listPortalLanguages()
+expect('two languages are built in', languages, (answer) => answer.languages.length >= 2)
 const open = await getPortal()
 expect('it has none any more', open.data, (answer) => answer.portal.logo === null)
