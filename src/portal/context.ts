@@ -7,7 +7,15 @@ import type { Cookies } from './cookies.ts'
 type PortalPorts = FilePorts &
   RelayPorts &
   Ports<
-    'attempts' | 'deriveId' | 'fingerprint' | 'keptKeys' | 'ledger' | 'mailing' | 'personalKeys' | 'subjects'
+    | 'attempts'
+    | 'deriveId'
+    | 'fingerprint'
+    | 'keptKeys'
+    | 'ledger'
+    | 'mailing'
+    | 'personalKeys'
+    | 'providers'
+    | 'subjects'
   >
 
 /** What every route of the portal uses. */
