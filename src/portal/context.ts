@@ -13,8 +13,10 @@ type PortalPorts = FilePorts &
     | 'keptKeys'
     | 'ledger'
     | 'mailing'
+    | 'openId'
     | 'personalKeys'
     | 'providers'
+    | 'secrets'
     | 'subjects'
   >
 
