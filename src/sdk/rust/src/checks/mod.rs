@@ -1,5 +1,6 @@
 //! The test vectors of `docs/reference/vectors`, and arbitrary bytes made of them.
 
+mod fuzz;
 mod plain;
 mod signed;
 mod stories;
