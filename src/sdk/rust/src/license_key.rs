@@ -17,7 +17,7 @@ const ALPHABET: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 pub fn normalize(typed: &str) -> String {
     let upper = typed.nfkc().collect::<String>().to_uppercase();
     let text: String = upper.chars().filter(|one| *one != '-' && !is_space(*one)).collect();
-    let read = text.replace('O', "0").replace(|one| matches!(one, 'I' | 'L'), "1");
+    let read = text.replace('O', "0").replace(['I', 'L'], "1");
     if is_minted(&read) {
         read
     } else {

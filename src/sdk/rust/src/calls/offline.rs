@@ -67,7 +67,7 @@ impl Operations {
         let token = armor::token_in(text);
         let device = self.keeper.device();
         let taken = self.take_signed(|known, now| take::carried(known, &token, self.place(), device.as_ref(), now));
-        taken.map(|_| ()).map_err(|doubt| problem_of(doubt))
+        taken.map(|_| ()).map_err(problem_of)
     }
 
     /// Gives the license file and its seat back: the device stops using both before it gives the text out. None without a file for this
@@ -94,7 +94,7 @@ impl Operations {
     }
 
     fn store(&self, step: impl FnOnce(&mut Known)) -> Result<(), StorageFailed> {
-        self.keeper.change(|known, _| step(known)).then(|| ()).ok_or(StorageFailed)
+        self.keeper.change(|known, _| step(known)).then_some(()).ok_or(StorageFailed)
     }
 
     fn signed(&self, kind: &str, offline: &OfflineFacts, claims: Record) -> Result<CarriedText, StorageFailed> {

@@ -28,7 +28,7 @@ impl DeviceIdentity {
     pub(crate) fn usable(self) -> Option<Machine> {
         let hash = self.machine_hash.filter(|hash| is_hash(hash));
         let components: BTreeMap<_, _> = self.components.into_iter().filter(|(_, hash)| is_hash(hash)).collect();
-        (hash.is_some() || !components.is_empty()).then(|| Machine { hash, components })
+        (hash.is_some() || !components.is_empty()).then_some(Machine { hash, components })
     }
 }
 

@@ -1,16 +1,19 @@
 use std::env;
 use std::error::Error;
 use std::io::Read;
+use std::sync::Mutex;
 
 use super::transport::{Answer, Request, Transport};
+use crate::locks::lock;
 
 /// What is longer comes from something else than the server, and is not read to its end.
 const MOST_BYTES: u64 = 262_144;
 
 /// Sends with ureq: with the certificates that the system trusts, and over the proxy that `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY`
-/// names (in either case), but for the hosts in `NO_PROXY`. It starts no thread.
+/// names (in either case), but for the hosts in `NO_PROXY`. Both are read with the first request. It starts no thread.
+#[derive(Default)]
 pub struct UreqTransport {
-    agents: Agents,
+    agents: Mutex<Option<Agents>>,
 }
 
 enum Agents {
@@ -22,46 +25,40 @@ impl UreqTransport {
     /// Sends with an agent of its own, which uses the proxy of the environment.
     #[must_use]
     pub fn new() -> Self {
-        let direct = ureq::AgentBuilder::new().build();
-        let through = |names: [&str; 4]| {
-            let proxy = names.iter().find_map(|name| variable(name)).and_then(|address| ureq::Proxy::new(address).ok());
-            proxy.map_or_else(|| direct.clone(), |proxy| ureq::AgentBuilder::new().proxy(proxy).build())
-        };
-        Self {
-            agents: Agents::OfEnvironment {
-                // A request to a CGI program sets HTTP_PROXY by its header "Proxy".
-                http: through([
-                    "http_proxy",
-                    if env::var_os("REQUEST_METHOD").is_some() { "" } else { "HTTP_PROXY" },
-                    "all_proxy",
-                    "ALL_PROXY",
-                ]),
-                https: through(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
-                no_proxy: variable("no_proxy").or_else(|| variable("NO_PROXY")).unwrap_or_default(),
-                direct,
-            },
-        }
+        Self::default()
     }
 
     /// Sends with the agent of the app, for example with a proxy or certificates of its own.
     #[must_use]
     pub fn with_agent(agent: ureq::Agent) -> Self {
-        Self { agents: Agents::Given(agent) }
+        Self { agents: Mutex::new(Some(Agents::Given(agent))) }
     }
 
-    fn agent_for(&self, url: &str) -> &ureq::Agent {
-        match &self.agents {
-            Agents::Given(agent) => agent,
-            Agents::OfEnvironment { direct, no_proxy, .. } if is_excepted(host_in(url), no_proxy) => direct,
-            Agents::OfEnvironment { https, .. } if url.starts_with("https:") => https,
-            Agents::OfEnvironment { http, .. } => http,
+    fn agent_for(&self, url: &str) -> ureq::Agent {
+        match lock(&self.agents).get_or_insert_with(Agents::of_environment) {
+            Agents::Given(agent) => agent.clone(),
+            Agents::OfEnvironment { direct, no_proxy, .. } if is_excepted(host_in(url), no_proxy) => direct.clone(),
+            Agents::OfEnvironment { https, .. } if url.starts_with("https:") => https.clone(),
+            Agents::OfEnvironment { http, .. } => http.clone(),
         }
     }
 }
 
-impl Default for UreqTransport {
-    fn default() -> Self {
-        Self::new()
+impl Agents {
+    fn of_environment() -> Self {
+        let direct = ureq::AgentBuilder::new().build();
+        let through = |names: [&str; 4]| {
+            let proxy = names.iter().find_map(|name| variable(name)).and_then(|address| ureq::Proxy::new(address).ok());
+            proxy.map_or_else(|| direct.clone(), |proxy| ureq::AgentBuilder::new().proxy(proxy).build())
+        };
+        // A request to a CGI program sets HTTP_PROXY by its header "Proxy".
+        let upper = if env::var_os("REQUEST_METHOD").is_some() { "http_proxy" } else { "HTTP_PROXY" };
+        Self::OfEnvironment {
+            http: through(["http_proxy", upper, "all_proxy", "ALL_PROXY"]),
+            https: through(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
+            no_proxy: variable("no_proxy").or_else(|| variable("NO_PROXY")).unwrap_or_default(),
+            direct,
+        }
     }
 }
 
@@ -88,13 +85,11 @@ impl Transport for UreqTransport {
 }
 
 fn variable(name: &str) -> Option<String> {
-    // An empty name would be refused by a panic.
-    (!name.is_empty()).then(|| env::var(name).ok())?.filter(|value| !value.is_empty())
+    env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 fn host_in(url: &str) -> &str {
-    let authority =
-        url.split_once("://").map_or(url, |(_, rest)| rest).split(|one| matches!(one, '/' | '?' | '#')).next();
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next();
     let host = authority.map_or("", |authority| authority.rsplit_once('@').map_or(authority, |(_, host)| host));
     match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
         Some((address, _)) => address,
@@ -104,7 +99,7 @@ fn host_in(url: &str) -> &str {
 
 /// Whether a list such as `localhost, .example.com` names a host or a domain that it is in; `*` names all.
 fn is_excepted(host: &str, list: &str) -> bool {
-    let names = list.split(|one| matches!(one, ',' | ' ')).map(|name| name.trim_start_matches('.'));
+    let names = list.split([',', ' ']).map(|name| name.trim_start_matches('.'));
     let is_in = |name: &str| {
         let start = host.len().checked_sub(name.len());
         let ends = start.and_then(|start| host.get(start..)).map_or(false, |end| end.eq_ignore_ascii_case(name));

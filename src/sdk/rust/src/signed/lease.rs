@@ -145,7 +145,7 @@ fn from_claims(claims: &Record, token: &str) -> Option<Lease> {
 fn holder_in(holder: &Record) -> Option<Holder> {
     let text = |name: &str| holder.filled(name).map(str::to_owned);
     let (name, email) = (text("name"), text("email"));
-    (name.is_some() || email.is_some()).then(|| Holder { name, email })
+    (name.is_some() || email.is_some()).then_some(Holder { name, email })
 }
 
 fn file_in(claims: &Record) -> Option<FileTerms> {

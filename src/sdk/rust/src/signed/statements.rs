@@ -80,7 +80,7 @@ fn verify(kind: &str, record: &Record, more: &[&str], expected: &Expected<'_>, k
     let (place, issued) = (expected.place, issued_at.to_string());
     let mut parts = vec![kind, kid, place.tenant_id(), place.product_id(), key_hash, instance_id, &issued];
     parts.extend(more);
-    is_signed_text(&parts, signature, key).then(|| issued_at).ok_or(Doubt::BadSignature)
+    is_signed_text(&parts, signature, key).then_some(issued_at).ok_or(Doubt::BadSignature)
 }
 
 /// Whether the key has signed the parts with the separator between them; signature and key are base64.

@@ -45,7 +45,7 @@ pub(crate) fn field(value: &Value) -> Option<&str> {
 /// A whole number that a double holds exactly, as `Number.isSafeInteger` of JavaScript says.
 pub(crate) fn safe_integer(value: &Value) -> Option<i64> {
     let number = value.as_f64()?;
-    (number.abs() <= MOST && number.floor() == number).then(|| number as i64)
+    (number.abs() <= MOST && number.floor() == number).then_some(number as i64)
 }
 
 /// A safe integer that is not negative: Unix seconds, mostly.

@@ -44,7 +44,7 @@ pub(crate) fn retry_after_ms(header: &str, now_ms: i64) -> Option<i64> {
 
 /// The seconds of a date of HTTP in one of its three forms.
 fn http_date(text: &str) -> Option<i64> {
-    let parts: Vec<&str> = text.split(|one| matches!(one, ' ' | ',' | '-')).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = text.split([' ', ',', '-']).filter(|part| !part.is_empty()).collect();
     let (day, month, year, time) = match parts[..] {
         [_, day, month, year, time, "GMT"] => (day, month, year, time),
         [_, month, day, time, year] => (day, month, year, time),
