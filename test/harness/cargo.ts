@@ -47,6 +47,9 @@ export function openCrate(
     CARGO_TARGET_DIR: target,
     CARGO_BUILD_JOBS: '2',
     CARGO_INCREMENTAL: '0',
+    CARGO_PROFILE_TEST_DEBUG: '0',
+    CARGO_PROFILE_DEV_DEBUG: '0',
+    NO_PROXY: '127.0.0.1',
     // Those of Debian, whatever else is on the PATH.
     RUSTC: '/usr/bin/rustc',
     RUSTDOC: '/usr/bin/rustdoc',

@@ -78,8 +78,12 @@ impl Transport for UreqTransport {
             Err(error) => return Err(error.into()),
         };
         let (status, retry_after) = (response.status(), response.header("retry-after").map(str::to_owned));
+        let length = response.header("content-length").and_then(|length| length.parse::<u64>().ok()).unwrap_or(0);
         let mut bytes = Vec::new();
         response.into_reader().take(MOST_BYTES).read_to_end(&mut bytes)?;
+        if (bytes.len() as u64) < length.min(MOST_BYTES) {
+            return Err("the connection ended before the answer did".into());
+        }
         Ok(Answer { status, body: String::from_utf8_lossy(&bytes).into_owned(), retry_after })
     }
 }
