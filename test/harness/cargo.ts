@@ -59,7 +59,11 @@ export function openCrate(
     environment,
     async cargo(...words) {
       const options = { cwd: copy, env: environment, maxBuffer: 2 ** 26 }
-      const { stdout } = await promisify(execFile)(cargo, ['--config', config, '--offline', ...words], options)
+      const { stdout } = await promisify(execFile)(
+        cargo,
+        ['--config', config, '--offline', ...words],
+        options,
+      )
       return stdout
     },
     remove: () => rmSync(directory, { recursive: true, force: true }),

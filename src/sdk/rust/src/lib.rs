@@ -1,8 +1,8 @@
-#![doc = include_str!("../README.md")]
+//! The client of keyledger for apps: it activates a license, validates it, and has one state to show, also without a network until a
+//! signed lease or license file ends. [`Client`] is the beginning, and the README has the rest.
+
 #![forbid(unsafe_code)]
 #![warn(missing_docs, rust_2018_idioms)]
-// A problem is made once for a request, which takes longer than moving it.
-#![allow(clippy::result_large_err)]
 
 mod calls;
 #[cfg(test)]
@@ -20,6 +20,11 @@ mod signed;
 mod state;
 mod state_json;
 mod text;
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub use calls::keeper::Subscription;
 pub use calls::{CarriedText, StorageFailed};

@@ -126,7 +126,7 @@ pub struct Problem {
     /// With [`ProblemCode::BuildNotCovered`]: the license covers builds until then, in Unix seconds.
     pub updates_until: Option<i64>,
     /// With [`ProblemCode::BuildNotCovered`]: the newest release that is covered, if the vendor lists any.
-    pub newest_release: Option<Release>,
+    pub newest_release: Option<Box<Release>>,
 }
 
 impl fmt::Display for Problem {
@@ -196,7 +196,7 @@ impl Problem {
             retry_after: answered.retry_after_ms.or_else(seconds).map(|ms| Duration::from_millis(ms.max(0) as u64)),
             waiting: if code == ProblemCode::SeatLimitReached { waiting() } else { None },
             updates_until: covered.as_ref().map(|said| said.updates_until),
-            newest_release: covered.and_then(|said| said.newest_release),
+            newest_release: covered.and_then(|said| said.newest_release).map(Box::new),
             ..Self::new(code, message)
         }
     }

@@ -50,8 +50,8 @@ pub(super) fn answer(all: &Record, one: &Record) -> Compared {
     let answered = status.map(|status| Answered { status, body: one.get("body").cloned(), retry_after_ms });
     let problem = Problem::of(answered.as_ref());
     assert!(!problem.message.is_empty());
-    let not_covered =
-        problem.updates_until.map(|updates_until| NotCovered { updates_until, newest_release: problem.newest_release });
+    let newest_release = problem.newest_release.map(|release| *release);
+    let not_covered = problem.updates_until.map(|updates_until| NotCovered { updates_until, newest_release });
     let found = object([
         ("code", Some(problem.code.name().into())),
         ("retryAfterMs", problem.retry_after.map(|pause| (pause.as_millis() as u64).into())),

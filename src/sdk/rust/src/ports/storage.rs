@@ -1,4 +1,4 @@
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -94,10 +94,8 @@ impl Storage for FileStorage {
         if written.is_err() {
             // Nothing is lost with it, and the error that counts is the first one.
             let _ = fs::remove_file(&draft);
-            return written;
         }
-        sync_folder(self.folder());
-        Ok(())
+        written
     }
 }
 
@@ -117,11 +115,4 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
-}
-
-/// Until then a crash of the machine may bring the former text back, which is whole. Not every system can do it.
-fn sync_folder(folder: &Path) {
-    if cfg!(unix) {
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    }
 }
