@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { type Crate, openCrate } from '../../harness/cargo.ts'
 import { countVectors } from './published.ts'
-import { closeStage, openStage, type Stage, tellStory } from './story.ts'
+import { closeStage, openStage, type Stage, stories } from './story.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const crates = [
@@ -57,9 +57,12 @@ describe('the client in Rust', () => {
     await crate(context).cargo('test', '--no-default-features', '--lib', '--', 'machine')
   })
 
-  test('passes through the states of the client in JavaScript', async (context) => {
-    const { target, environment } = crate(context)
-    const path = join(target, 'debug/examples/story')
-    await tellStory(stage, { language: 'rust', path, words: [], environment })
-  })
+  test.for(stories)(
+    'passes through the states of the client in JavaScript in a story of %s',
+    async ([, tell], context) => {
+      const { target, environment } = crate(context)
+      const path = join(target, 'debug/examples/story')
+      await tell(stage, { language: 'rust', path, words: [], environment })
+    },
+  )
 })
