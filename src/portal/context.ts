@@ -15,6 +15,7 @@ type PortalPorts = FilePorts &
     | 'mailing'
     | 'openId'
     | 'personalKeys'
+    | 'providers'
     | 'secrets'
     | 'subjects'
   >

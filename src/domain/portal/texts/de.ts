@@ -222,6 +222,14 @@ export const de: Record<PortalTextKey, string> = {
   orderDateLabel: 'Datum',
   orderAmountLabel: 'Betrag',
   orderTest: 'Testbestellung',
+  purchasesTitle: 'Käufe',
+  purchasesNone: 'Hier gibt es noch keine Käufe.',
+  morePurchases: 'Weitere Käufe',
+  purchasePaid: '{amount} am {date}',
+  purchaseReturned: 'Davon wurden {amount} erstattet.',
+  purchaseInvoice: 'Rechnung',
+  invoiceUnavailable:
+    'Für diese Zahlung gibt es gerade keine Rechnung. Sehen Sie in der E-Mail nach, die Sie bei der Zahlung bekommen haben.',
 
   organizationTitle: 'Personen',
   organizationLead: 'Wer die Lizenzen von {organization} sehen und verwenden darf.',

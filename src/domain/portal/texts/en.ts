@@ -206,6 +206,14 @@ export const en = {
   orderDateLabel: 'Date',
   orderAmountLabel: 'Amount',
   orderTest: 'Test order',
+  purchasesTitle: 'Purchases',
+  purchasesNone: 'There are no purchases here yet.',
+  morePurchases: 'More purchases',
+  purchasePaid: '{amount} on {date}',
+  purchaseReturned: '{amount} of it was refunded.',
+  purchaseInvoice: 'Invoice',
+  invoiceUnavailable:
+    'There is no invoice to show for this payment right now. Look for the email that you got when you paid.',
 
   organizationTitle: 'People',
   organizationLead: 'Who may see and use the licenses of {organization}.',
