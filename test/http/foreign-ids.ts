@@ -43,6 +43,8 @@ export const providerId = (which: Which, { signInProvider }: Things) =>
 export const roleId = (which: Which, { role }: Things) =>
   which === 'owned' ? role : 'rol_00000000000000000000000000'
 
+export const languageTag = (which: Which) => (which === 'owned' ? 'fr' : 'it')
+
 export const endpointId = (which: Which, { endpoint }: Things) =>
   which === 'owned' ? endpoint : 'whe_00000000000000000000000000'
 

@@ -2,6 +2,7 @@ import {
   customerId,
   deliveryId,
   endpointId,
+  languageTag,
   type Place,
   providerId,
   replayId,
@@ -53,8 +54,8 @@ export const otherPlaces: readonly Place[] = [
     404,
     (which) => ({ method: 'DELETE', url: `/v1/mail-templates/expired.${which}.*` }),
   ],
-  ['reading a language', 404, (which) => ({ method: 'GET', url: `/v1/portal/languages/${languages[which]}` })],
-  ['removing a language', 404, (which) => ({ method: 'DELETE', url: `/v1/portal/languages/${languages[which]}` })],
+  ['reading a language', 404, (which) => ({ method: 'GET', url: `/v1/portal/languages/${languageTag(which)}` })],
+  ['removing a language', 404, (which) => ({ method: 'DELETE', url: `/v1/portal/languages/${languageTag(which)}` })],
   ['listing key types', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/key-types` })],
   [
     'adding a key type that the other tenant has',

@@ -48,6 +48,8 @@ beforeAll(async () => {
   })
   const wording = { kind: 'expired', productId: 'owned', subject: 'Gone', text: 'Gone' }
   await ask('PUT', '/v1/mail-templates', { token: owner.token, body: wording })
+  const french = { name: 'Français', texts: {} }
+  await ask('PUT', '/v1/portal/languages/fr', { token: owner.token, body: french })
   const license = await mint(ask, owner.token, 'owned', { keyTypeId: 'owned-type', email: 'ada@example.com' })
   owned = {
     license,

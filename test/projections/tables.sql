@@ -689,6 +689,7 @@ create table portals (
   updated_at timestamptz not null,
   logo_type text,
   logo_hash text,
+  added_languages jsonb not null,
   primary key (stream)
 );
 

@@ -1,4 +1,4 @@
-import { dayIn } from '../../domain/portal/texts.ts'
+import { dayIn } from '../../domain/portal/languages.ts'
 import type { Payment } from '../../domain/sales/payments.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
 import { paymentsIn, returnedOf } from '../../domain/sales/totals.ts'
