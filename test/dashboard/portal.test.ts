@@ -1,5 +1,6 @@
 /** Members who manage settings open the portal, choose how it looks and what it says; a form keeps what was typed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { findLogo, findPortal } from '../../projections/portal.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeProduct } from '../http/samples.ts'
@@ -83,22 +84,89 @@ describe('the texts', () => {
     expect((await owner.get(`${path}/texts/fr`)).status).toBe(404))
 })
 
+/** Sends a form with a file. */
+async function uploadTo(url: string, name: string, bytes: Buffer, fields: Record<string, string> = {}) {
+  await owner.get(path)
+  const form = new FormData()
+  for (const [field, value] of Object.entries({ _csrf: owner.formToken(), ...fields }))
+    form.append(field, value)
+  form.append(name, new Blob([Uint8Array.from(bytes)]), name)
+  const request = new Response(form)
+  return owner.send({
+    method: 'POST',
+    url,
+    headers: { 'content-type': request.headers.get('content-type') ?? '' },
+    payload: Buffer.from(await request.arrayBuffer()),
+  })
+}
+
+describe('a language', () => {
+  const upload = (tag: string, file: unknown) =>
+    uploadTo(
+      `${path}/languages`,
+      'file',
+      Buffer.from(typeof file === 'string' ? file : JSON.stringify(file)),
+      { tag },
+    )
+  const names = async () => (await portal()).addedLanguages
+  const Texts = z.strictObject({ name: z.string(), texts: z.record(z.string(), z.string()) })
+  const download = async (tag: string) => {
+    const { text, headers } = await owner.get(`${path}/languages/${tag}`)
+    expect(headers['content-disposition']).toBe(`attachment; filename="${tag}.json"`)
+    return Texts.parse(JSON.parse(text))
+  }
+
+  test('is the translation of a file that the page gives out', async () => {
+    const { texts } = await download('en')
+    expect(texts['mail.hello']).toBe('Hello')
+    const french = { name: 'Français', texts: { ...texts, signOut: 'Se déconnecter' } }
+    expect((await upload(' FR ', french)).location).toBe(path)
+    expect(await names()).toStrictEqual({ fr: 'Français' })
+    expect(await download('fr')).toStrictEqual(french)
+  })
+
+  test('can be chosen for mails, texts of mails and invitations', async () => {
+    await upload('fr', { name: 'Français', texts: { 'mail.hello': 'Bonjour', 'mail.subject': 'La clé' } })
+    await makeProduct(api.ask, tenant.token, 'editor')
+    const option = '<option value="fr">Français</option>'
+    expect((await owner.get('/dashboard/settings/mails/key.*.*')).text).toContain(option)
+    const mail = await owner.get('/dashboard/products/editor/mail')
+    expect(mail.text).toContain(option)
+    const preview = await owner.get('/dashboard/settings/mails/key_on_request.*.fr/preview-text')
+    expect(preview.text).toMatch(/^La clé\n\nBonjour Ada Example,/)
+    const template = { subject: 'Fini', text: 'Fini', html: '' }
+    await owner.get('/dashboard/settings/mails/expired.*.fr')
+    expect((await owner.post('/dashboard/settings/mails/expired.*.fr', template)).status).toBe(303)
+    expect((await owner.get('/dashboard/settings/mails')).text).toContain('All products, Français</a>')
+  })
+
+  test('is removed, and texts of mails in it say so', async () => {
+    await upload('fr', { name: 'Français', texts: {} })
+    const wording = { kind: 'expired', language: 'fr', subject: 'Fini', text: 'Fini' }
+    await api.ask('PUT', '/v1/mail-templates', { token: tenant.token, body: wording })
+    await owner.get(path)
+    expect((await owner.post(`${path}/languages/fr/remove`)).location).toBe(path)
+    expect(await names()).toStrictEqual({})
+    expect((await owner.get('/dashboard/settings/mails')).text).toContain('All products, fr (removed)</a>')
+    expect((await owner.get(`${path}/languages/fr`)).status).toBe(404)
+  })
+
+  test.each([
+    ['french', { name: 'Français', texts: {} }, 'Enter the tag of a language'],
+    ['en', { name: 'English', texts: {} }, 'built in'],
+    ['fr', '{"name": ', 'This file cannot be used'],
+    ['fr', { name: 'Français', texts: { nothing: '<b>' } }, 'texts › nothing: no text has this name'],
+    ['fr', { name: 'Français', texts: { signOut: '{who}' } }, '{who} is not filled in here'],
+  ])('as %s with a wrong file is shown again with what is wrong', async (tag, file, words) => {
+    const { status, text } = await upload(tag, file)
+    expect([status, text.includes(words), text.includes(`value="${tag}"`)]).toStrictEqual([422, true, true])
+    expect(await names()).toStrictEqual({})
+  })
+})
+
 describe('the logo', () => {
   const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from([0, 255, 128])])
-
-  async function upload(bytes: Buffer) {
-    await owner.get(path)
-    const form = new FormData()
-    form.append('_csrf', owner.formToken())
-    form.append('logo', new Blob([Uint8Array.from(bytes)]), 'logo.png')
-    const request = new Response(form)
-    return owner.send({
-      method: 'POST',
-      url: `${path}/logo`,
-      headers: { 'content-type': request.headers.get('content-type') ?? '' },
-      payload: Buffer.from(await request.arrayBuffer()),
-    })
-  }
+  const upload = (bytes: Buffer) => uploadTo(`${path}/logo`, 'logo', bytes)
 
   test('is stored and served byte for byte, and removed', async () => {
     expect((await upload(png)).location).toBe(path)
@@ -141,6 +209,8 @@ test('a product says what its customers may do, and an unchanged form records no
     'showSeatHolders',
     'leaseHolder',
     'suspendShared',
+    'newDeviceMail',
+    'seatsFullMail',
   ]
   const typed = Object.fromEntries(Object.entries(fields).filter(([name]) => !boxes.includes(name)))
   const product = async () => (await api.ledger.ports.findProduct(tenant.tenantId, 'editor'))?.settings

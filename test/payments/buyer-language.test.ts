@@ -24,14 +24,16 @@ const languageIn = (session: object): unknown => {
 }
 
 test.each([
-  [{ locale: 'de-AT' }, 'de'],
+  [{ locale: 'de-AT' }, 'de-AT'],
+  [{ locale: 'pt-br' }, 'pt-BR'],
+  [{ locale: 'fr' }, 'fr'],
   [{ locale: 'auto', metadata: { language: 'de' } }, 'de'],
   [{ locale: 'en', metadata: { language: 'de' } }, 'en'],
 ])('%j is a buyer who reads %s', (session, language) =>
   expect(languageIn(session)).toStrictEqual({ email: 'ada@example.com', language }),
 )
 
-test.each([{ locale: 'auto' }, { locale: 'fr' }, { locale: null }, { metadata: { language: 'xx' } }])(
+test.each([{ locale: 'auto' }, { locale: 'xx' }, { locale: null }, { metadata: { language: 'xx' } }])(
   '%j says nothing of a language that mails are written in',
   (session) => expect(languageIn(session)).toStrictEqual({ email: 'ada@example.com' }),
 )

@@ -37,7 +37,8 @@ export function portalPages(app: FastifyInstance, context: PageContext): void {
     const url = portalUrl(baseUrl, principalOf(request).tenantId)
     const content = ({ token }: { token: string }) =>
       portalView({ token, form, portal, url, logoProblem, languages })
-    return show(reply, { title: 'Portal', nav: 'portal', content, form, problem: logoProblem })
+    const problem = logoProblem ?? Object.values(languages.problems)[0]
+    return show(reply, { title: 'Portal', nav: 'portal', content, form, problem })
   }
 
   app.get('/portal', manage, async (request, reply) =>

@@ -44,19 +44,20 @@ export function builtInFor(tag: PortalLanguage): BuiltInLanguage {
   return isBuiltIn(primary) ? primary : builtInLanguages[0]
 }
 
-/** `zh-Hant-tw` and `zh_TW` are `zh-TW`; undefined for what is no tag of a language. */
+/** Whether days and numbers can be written in a language. */
+export const isWritable = (tag: string): boolean =>
+  LanguageTag.safeParse(tag).success && Intl.DateTimeFormat.supportedLocalesOf(tag).length === 1
+
+/** `zh-Hant-tw` and `zh_TW` are `zh-TW`; undefined for what is no language. */
 export function tagOf(locale: string | null | undefined): PortalLanguage | undefined {
   try {
     const { language, region } = new Intl.Locale((locale ?? '').replaceAll('_', '-'))
-    return LanguageTag.safeParse(region ? `${language}-${region}` : language).data
+    const tag = region ? `${language}-${region}` : language
+    return isWritable(tag) ? tag : undefined
   } catch {
     return undefined
   }
 }
-
-/** Whether days and numbers can be written in a language. */
-export const isWritable = (tag: string): boolean =>
-  LanguageTag.safeParse(tag).success && Intl.DateTimeFormat.supportedLocalesOf(tag).length === 1
 
 /** `de-AT` is German where there is no German of Austria; undefined for a language that the portal does not have. */
 function nearest(tag: PortalLanguage, added: object): PortalLanguage | undefined {
