@@ -6,6 +6,7 @@ import {
   customerId,
   deliveryId,
   endpointId,
+  languageTag,
   licenseId,
   providerId,
   replayId,
@@ -30,6 +31,7 @@ const ids: readonly [path: RegExp, id: (which: Which, things: Things) => string]
   [/\/webhooks\/replays\/:id/, replayId],
   [/\/webhooks\/:id/, endpointId],
   [/\/products\/:id/, (which) => which],
+  [/\/languages\/:tag/, languageTag],
   [/\/mails\/:template/, (which) => `expired.${which}.*`],
   [/\/approvals\/:id/, (which, { confirmation }) => (which === 'owned' ? confirmation : `cnf_${none}`)],
   [/\/tokens\/:id/, (which, { token }) => (which === 'owned' ? token : `tok_${none}`)],
@@ -50,7 +52,7 @@ export function addressesOf(route: Route, which: Which, things: Things): string[
   const id = ids.find(([path]) => path.test(route.path))?.[1]
   if (!id) throw new Error(`${nameOf(route)} has an id that is not in the table`)
   const path = route.path
-    .replace(/:(?:id|template)/, id(which, things))
+    .replace(/:(?:id|tag|template)/, id(which, things))
     .replace(':meter', 'calls')
     .replace(':keyType', 'owned-type')
     .replace(':sequence', '1')

@@ -305,6 +305,7 @@ test('every route with a token and an id is tested here', async () => {
     'PUT /v1/portal/logo',
     'DELETE /v1/portal/logo',
     'GET /v1/portal/languages',
+    'PUT /v1/portal/languages/{tag}',
     'GET /v1/workspace',
     'PATCH /v1/workspace',
     'GET /v1/customers',

@@ -12,6 +12,7 @@ export function templateOf(url: string): string {
     .replace(/(\/notes\/)[^/]+/, '$1{noteId}')
     .replace(/(\/people\/)[^/]+/, '$1{personId}')
     .replace(/(\/mail-templates\/)(?!preview)[^/]+/, '$1{templateId}')
+    .replace(/(\/portal\/languages\/)[^/]+/, '$1{tag}')
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
     .replace(/(\/deliveries\/)whd_[^/]+/, '$1{id}')
     .replace(/(\/webhook-endpoints\/)[^/]+/, '$1{id}')
