@@ -12,7 +12,7 @@ import { type PortalContext, page } from '../context.ts'
 import { type OrganizationRequest, organizationOf } from '../organizations/organization.ts'
 import { pathOf } from '../organizations/view.ts'
 import { showPage } from '../page.ts'
-import { tooMany } from '../sign-in/route.ts'
+import { tooMany } from '../sign-in/too-many.ts'
 import { type Visit, visitOf } from '../visit.ts'
 import { purchasesView } from './view.ts'
 
