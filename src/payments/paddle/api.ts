@@ -93,13 +93,6 @@ const offeredOf = ({ id, name, description, billingCycle, unitPrice, product }: 
   interval: billingCycle ? intervalWords(billingCycle.interval, billingCycle.frequency) : null,
 })
 
-/** @see https://developer.paddle.com/errors/overview */
-const missing: ReadonlySet<string> = new Set([
-  'not_found',
-  'transaction_invoice_not_available',
-  'transaction_invoice_not_found',
-])
-
 /**
  * Paddle's client for a key, and what its errors mean.
  * @param apiUrl that of paddle's live API stands for its sandbox as well, depending on the key
@@ -119,7 +112,5 @@ export async function connect(apiUrl: string, apiKey: string) {
     }
     return new ProviderRefused('paddle', error.code === 'forbidden' ? 'permission' : 'key')
   }
-  /** Whether there is no such thing at paddle, or not in this state. */
-  const isMissing = (error: unknown): boolean => error instanceof ApiError && missing.has(error.code)
-  return { paddle, errorOf, isMissing }
+  return { paddle, errorOf }
 }

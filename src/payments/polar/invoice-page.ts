@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { callWithKey, contentOf } from '../call-with-key.ts'
 import { CustomerPage, type NamedPayment } from '../invoice-page.ts'
 
-const Invoice = z.object({ url: CustomerPage.nullish() })
+const Invoice = z.object({ url: CustomerPage.nullable() })
 
 /**
  * The invoice of an order. Polar makes one when the customer gives an address for it, on its own pages.

@@ -5,8 +5,8 @@ import type { Call } from './call.ts'
 
 type Account = [key: string | undefined, options: { stripeAccount?: string }]
 
-const Invoice = z.object({ hosted_invoice_url: CustomerPage.nullish() })
-const Paid = z.object({ latest_charge: z.object({ receipt_url: CustomerPage.nullish() }).nullish() })
+const Invoice = z.object({ hosted_invoice_url: CustomerPage.nullable() })
+const Paid = z.object({ latest_charge: z.object({ receipt_url: CustomerPage.nullable() }).nullable() })
 
 /**
  * The page of an invoice, or of the receipt of a payment without one.
