@@ -2,6 +2,7 @@ import type { RefusalCode } from '../domain/refusal.ts'
 import { customerRefusals } from './customer-refusals.ts'
 import { meterRefusals } from './meter-refusals.ts'
 import { personSeatRefusals } from './person-seat-refusals.ts'
+import { portalRefusals } from './portal-refusals.ts'
 import { relayRefusals } from './relay-refusals.ts'
 import { resellerRefusals } from './reseller-refusals.ts'
 import { isScimPath, scimErrorOf } from './scim-errors.ts'
@@ -337,23 +338,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   ],
   delivery_not_found: [404, 'delivery not found'],
   moment_in_the_future: [400, 'asOf must not be in the future; choose a moment in the past'],
-  accent_not_readable: [
-    422,
-    'accentColor is too light to be read on a light page; choose one with a contrast of at least 4.5 to #f5f5f4',
-  ],
-  language_built_in: [
-    409,
-    'this language is built in and is neither replaced nor removed; change its texts with PUT /v1/portal',
-  ],
-  language_unknown: [
-    422,
-    'the portal does not have this language; choose one of GET /v1/portal/languages, or add it with PUT /v1/portal/languages/{tag}',
-  ],
-  too_many_languages: [409, 'a workspace can add 20 languages; remove one that you no longer need'],
-  too_many_mail_templates: [
-    409,
-    'a workspace can have 200 mail templates; remove one that you no longer need',
-  ],
+  ...portalRefusals,
   seat_frees_off: [403, 'customers may not free seats of this product'],
   seat_frees_spent: [409, 'as many seats as the product allows were freed within 30 days'],
   notary_not_started: [409, 'the notary has not started yet; start a server with the role notary first'],

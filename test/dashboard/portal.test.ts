@@ -149,6 +149,9 @@ describe('a language', () => {
     expect(await names()).toStrictEqual({})
     expect((await owner.get('/dashboard/settings/mails')).text).toContain('All products, fr (removed)</a>')
     expect((await owner.get(`${path}/languages/fr`)).status).toBe(404)
+    await owner.get(path)
+    for (const tag of ['fr', 'en'])
+      expect((await owner.post(`${path}/languages/${tag}/remove`)).status).toBe(404)
   })
 
   test.each([

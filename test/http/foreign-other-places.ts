@@ -54,8 +54,16 @@ export const otherPlaces: readonly Place[] = [
     404,
     (which) => ({ method: 'DELETE', url: `/v1/mail-templates/expired.${which}.*` }),
   ],
-  ['reading a language', 404, (which) => ({ method: 'GET', url: `/v1/portal/languages/${languageTag(which)}` })],
-  ['removing a language', 404, (which) => ({ method: 'DELETE', url: `/v1/portal/languages/${languageTag(which)}` })],
+  [
+    'reading a language',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/portal/languages/${languageTag(which)}` }),
+  ],
+  [
+    'removing a language',
+    404,
+    (which) => ({ method: 'DELETE', url: `/v1/portal/languages/${languageTag(which)}` }),
+  ],
   ['listing key types', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/key-types` })],
   [
     'adding a key type that the other tenant has',

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { findLanguages, findPortal } from '../../../projections/portal.ts'
 import { addLanguage, removeLanguage } from '../../commands/portal.ts'
 import { LanguageFile, languagesOf } from '../../domain/portal/language-file.ts'
-import { canonicalTag, isBuiltIn, isWritable } from '../../domain/portal/languages.ts'
+import { canonicalTag, isWritable } from '../../domain/portal/languages.ts'
 import { notFound } from '../../http/problem.ts'
 import { newForm, withProblem } from '../forms/filled-form.ts'
 import { refusedForm } from '../forms/refused.ts'
@@ -58,9 +58,10 @@ export function languageForms(app: FastifyInstance, { ports }: PageContext, page
   })
 
   app.post('/portal/languages/:tag/remove', manage, async (request: LanguageRequest, reply) => {
-    const tag = canonicalTag(request.params.tag)
-    if (tag === undefined || isBuiltIn(tag)) throw notFound('page')
-    await removeLanguage(ports, principalOf(request).tenantId, tag, originOfMember(request))
+    const { tenantId } = principalOf(request)
+    const { tag } = request.params
+    if (!Object.hasOwn((await findPortal(ports.db, tenantId)).addedLanguages, tag)) throw notFound('page')
+    await removeLanguage(ports, tenantId, tag, originOfMember(request))
     return redirectWith(reply, path, 'The language was removed.')
   })
 }

@@ -80,9 +80,8 @@ test.each([
   expect(await tags()).toStrictEqual(['en', 'de'])
 })
 
-test.each(['xx', 'french', 'fr-FR-x-private', 'zh-Hant', 'f', '%00'])(
-  'the tag %s is refused',
-  async (tag) => expect((await languages('PUT', `/${tag}`, french)).status).toBe(400),
+test.each(['xx', 'french', 'fr-FR-x-private', 'zh-Hant', 'f', '%00'])('the tag %s is refused', async (tag) =>
+  expect((await languages('PUT', `/${tag}`, french)).status).toBe(400),
 )
 
 test('a built-in language is neither replaced nor removed', async () => {

@@ -168,7 +168,12 @@ describe('a template without HTML', () => {
   })
 
   test('has the logo and the footer of the vendor, which are never read as a template', () => {
-    const look = { ...plainLook, replyTo: 'help@acme.example', footer: 'Acme {{customer_email}}\nLondon', logo }
+    const look = {
+      ...plainLook,
+      replyTo: 'help@acme.example',
+      footer: 'Acme {{customer_email}}\nLondon',
+      logo,
+    }
     const mail = textOf('expired', { text: 'Gone.' }, look)
     expect(mail.text).toBe('Gone.\n\nAcme {{customer_email}}\nLondon\n')
     expect(mail.html).toContain('<img src="cid:logo" alt="Acme"')
