@@ -17,7 +17,15 @@ const crates = [
   'ureq-2.6.2',
 ]
 const packages = [
-  ...['cargo', 'rustc', 'librust-data-encoding-dev', 'librust-ring-dev', 'librust-serde-json-dev'],
+  ...[
+    'cargo',
+    'rustc',
+    'gcc',
+    'perl',
+    'librust-data-encoding-dev',
+    'librust-ring-dev',
+    'librust-serde-json-dev',
+  ],
   ...['librust-indexmap-dev', 'librust-unicode-normalization-dev', 'librust-ureq-dev'],
 ]
 let opened: Crate | string

@@ -19,7 +19,7 @@ import { impatientClock } from '../asking.ts'
 import { type BadNetwork, type Fault, startBadNetwork } from '../bad-network.ts'
 
 /** A program that takes a step in each line of its input, as JSON, and prints a line with what it has led to. */
-export type StoryProgram = { language: string; path: string; words: string[]; environment: NodeJS.ProcessEnv }
+type StoryProgram = { language: string; path: string; words: string[]; environment: NodeJS.ProcessEnv }
 
 /** The server and the network of a story. */
 export type Stage = { api: TestApi; tenant: TestTenant; network: BadNetwork; sdkKey: string }

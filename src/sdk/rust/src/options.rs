@@ -204,7 +204,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Called when the storage cannot be read or written; the app goes on.
+    /// Called when the storage cannot be read or written; the app goes on. As other listeners, it must not make a call.
     #[must_use]
     pub fn on_storage_error(mut self, listener: impl Fn(&io::Error) + Send + Sync + 'static) -> Self {
         self.options.on_storage_error = Some(Box::new(listener));

@@ -188,6 +188,7 @@ fn a_request_says_what_the_reference_says() {
     assert_eq!(client.activate("ACME-1").unwrap_err().code, ProblemCode::NotFound);
     let request = seen.lock().unwrap().remove(0);
     assert_eq!(request.url, "https://licenses.example.com/acme/editor/activate");
+    assert!(!format!("{request:?}").contains("ACME-1"));
     let headers = [("x-service-sdk-key", "kl_sdk_1".to_owned()), ("content-type", "application/json".to_owned())];
     assert_eq!((request.headers, request.timeout), (headers.to_vec(), Duration::from_secs(15)));
     let mut body: serde_json::Value = serde_json::from_str(&request.body.unwrap()).unwrap();

@@ -1,8 +1,9 @@
 use std::error::Error;
+use std::fmt;
 use std::time::Duration;
 
-/// A request to a license server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A request to a license server. Its body holds the license key, which `Debug` leaves out, so that none gets into a log.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Request {
     /// Where it goes.
     pub url: String,
@@ -12,6 +13,16 @@ pub struct Request {
     pub body: Option<String>,
     /// When to give up, with the answer not yet read to its end.
     pub timeout: Duration,
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Request")
+            .field("url", &self.url)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What came back.

@@ -64,3 +64,17 @@ const fn with_edges(first: u8, middle: u8, last: u8) -> [u8; 32] {
     bytes[31] = last;
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_of_low_order_signs_nothing() {
+        // The point of order one, under which this would be a signature of any message.
+        let point = with_edges(1, 0, 0);
+        let signature = [point, [0; 32]].concat();
+        assert!(UnparsedPublicKey::new(&ED25519, point).verify(b"any", &signature).is_ok());
+        assert!(!is_signed(b"any", &signature, &point));
+    }
+}

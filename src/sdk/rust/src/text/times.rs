@@ -13,7 +13,8 @@ pub(crate) fn seconds_of(text: &str) -> Option<i64> {
     if bytes.len() != FORM.len() || !FORM.iter().zip(bytes).all(fits) {
         return None;
     }
-    let part = |from: usize, to: usize| bytes[from..to].iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+    // They are digits, which always fit.
+    let part = |from: usize, to: usize| text[from..to].parse::<i64>().unwrap_or_default();
     let (month, day, hour, minute, second) = (part(5, 7), part(8, 10), part(11, 13), part(14, 16), part(17, 19));
     // As in JavaScript: any month has 31 days, and a day ends with 24:00:00.
     let is_date = (1..=12).contains(&month) && (1..=31).contains(&day);
