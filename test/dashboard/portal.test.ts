@@ -1,3 +1,4 @@
+// cspell:ignore Fini
 /** Members who manage settings open the portal, choose how it looks and what it says; a form keeps what was typed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,3 +1,4 @@
+// cspell:ignore Votre jamais Fini Analystes Guten
 /** Mails to customers are in a language that the vendor added: what it lacks is in English, and so are all once it is removed. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createMailChannel } from '../../src/mail/channel.ts'

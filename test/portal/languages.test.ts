@@ -1,3 +1,4 @@
+// cspell:ignore Connexion achats avril العربية تسجيل الدخول
 /** Customers read pages and mails in a language that the vendor added: what it lacks is in English, and so is all once it is removed. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sayIn } from '../../src/domain/portal/texts.ts'

@@ -156,7 +156,7 @@ export async function runSellingStep(
       await changePortal(ports, tenantId, { ...settings, enabled: true, name: step.name }, origin)
       await changePortalLogo(ports, tenantId, logo, origin)
       await addLanguage(ports, tenantId, { tag: 'fr', name: step.name, texts: {} }, origin)
-      await addLanguage(ports, tenantId, { tag: 'it', name: step.name, texts: { signOut: 'Esci' } }, origin)
+      await addLanguage(ports, tenantId, { tag: 'it', name: step.name, texts: { signOut: 'Ciao' } }, origin)
       return removeLanguage(ports, tenantId, 'fr', origin)
     }
     case 'word mail': {

@@ -1,3 +1,4 @@
+// cspell:ignore fournisseur nçais Fini Rien
 /** Languages of the portal over `/v1`: a vendor downloads the texts, adds a translation, replaces and removes it; others do not have it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -120,9 +120,8 @@ describe('a mail', () => {
     const about = { expiresAt: null, startsWith: { count: 30, unit: 'day' } } as const
     const own = { text: '{{expires_on}}' }
     expect(written(own, about).text).toBe('30 days after the first activation')
-    expect(written({ ...own, language: 'de' }, about).text).toBe(
-      `30 Tage ${keyMailText('de', 'afterStart', {})}`,
-    ) // cspell:disable-line
+    const german = written({ ...own, language: 'de' }, about).text
+    expect(german).toBe(`30 Tage ${keyMailText('de', 'afterStart', {})}`) // cspell:disable-line
   })
 
   test('has no tag that a customer has written', () => {

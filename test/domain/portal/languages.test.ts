@@ -1,3 +1,4 @@
+// cspell:ignore Verkäufer Rien março nçais
 /** A vendor adds languages with files of texts; what they lack is in English, and what cannot be used is refused. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
