@@ -25,7 +25,9 @@ const texts = {
     .describe('HTML of its own; left out for the text in the built-in frame'),
 }
 
-/** How the workspace words its mails, and what became of those that were sent. */
+const tag = z.string().max(16).describe('The tag of the language: fr, or pt-BR with a region')
+
+/** How the workspace words its mails, in which languages, and what became of those that were sent. */
 export const mailTools = [
   tool({
     name: 'list_mails',
@@ -80,5 +82,51 @@ export const mailTools = [
     input: {
       templateId: z.string().max(200).describe('The id of the text, as list_mail_templates shows it'),
     },
+  }),
+  tool({
+    name: 'list_portal_languages',
+    operation: 'listPortalLanguages',
+    title: 'List the languages of the portal',
+    description:
+      'Returns the languages of the customer portal and of mails, with how many texts each lacks. Those texts are in English.',
+    effect: 'reads',
+    input: {},
+  }),
+  tool({
+    name: 'get_portal_language',
+    operation: 'getPortalLanguage',
+    title: 'Read the texts of a language',
+    description:
+      'Returns the texts of a language by name. Use it with `en` before you translate the portal: those are all texts there are.',
+    effect: 'reads',
+    input: { tag },
+  }),
+  tool({
+    name: 'set_portal_language',
+    operation: 'setPortalLanguage',
+    title: 'Add a language, or replace its texts',
+    description:
+      'Adds a translation of the texts of `en`, or replaces all texts of a language that was added. Words in braces are kept as they are; ' +
+      'texts that are left out are in English.',
+    effect: 'changes',
+    input: {
+      tag,
+      name: z
+        .string()
+        .min(1)
+        .max(60)
+        .describe('What the language is called in that language, such as Français'),
+      texts: z
+        .record(z.string(), z.string())
+        .describe('The texts by name, as get_portal_language shows them'),
+    },
+  }),
+  tool({
+    name: 'remove_portal_language',
+    operation: 'removePortalLanguage',
+    title: 'Remove a language of the portal',
+    description: 'Removes a language that was added. Its customers get pages and mails in another language.',
+    effect: 'changes',
+    input: { tag },
   }),
 ]

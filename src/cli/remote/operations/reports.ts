@@ -131,7 +131,10 @@ export const workspaceCommands = {
     words: 'languages set',
     summary:
       'Add a language, or replace its texts: --data @fr.json reads {"name": …, "texts": {…}} from a file',
-    options: { name: 'what it is called in itself, such as Français', texts: 'its texts by name' },
+    options: {
+      name: 'what it is called in itself, such as Français',
+      texts: { option: 'text', help: 'name=value; may be repeated; all of its texts' },
+    },
   },
   removePortalLanguage: {
     words: 'languages remove',
