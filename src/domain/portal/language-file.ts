@@ -72,14 +72,15 @@ export type LanguageFile = z.infer<typeof LanguageFile>
 /** A language of a portal, with how many texts it lacks. */
 export type PresentLanguage = LanguageFile & { tag: string; builtIn: boolean; missing: number }
 
-/** What a language lacks is in English, or in the built-in language that its tag begins with. */
-export const presentLanguage = (tag: string, { name, texts }: AddedLanguage): PresentLanguage => ({
-  tag,
-  name,
-  builtIn: isBuiltIn(tag),
-  missing: Object.keys(english).length - Object.keys(texts).length,
-  texts,
-})
+/**
+ * What a language lacks is in English, or in the built-in language that its tag begins with. A text that this version no longer has is
+ * left out.
+ */
+export function presentLanguage(tag: string, { name, texts: recorded }: AddedLanguage): PresentLanguage {
+  const keys = Object.keys(english).filter((key) => Object.hasOwn(recorded, key))
+  const texts = Object.fromEntries(keys.map((key) => [key, recorded[key] ?? '']))
+  return { tag, name, builtIn: isBuiltIn(tag), missing: Object.keys(english).length - keys.length, texts }
+}
 
 /** The languages of a portal with their texts: first those that are built in, which have all texts, then those that were added. */
 export const languagesOf = (own: OwnTexts, added: AddedLanguages): PresentLanguage[] => [

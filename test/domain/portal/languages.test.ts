@@ -123,6 +123,10 @@ describe('a file', () => {
     const long = Object.fromEntries(Object.keys(all).map((key) => [key, `{link}${'x'.repeat(1900)}`]))
     expect(problems(long)).toContain(' all texts together must be at most 100,000 characters')
   })
+  test('is given out without texts that no longer exist', () =>
+    expect(
+      languagesOf({}, { fr: { name: 'Français', texts: { ...texts, gone: 'x' } } })[2]?.texts,
+    ).toStrictEqual(texts))
   test('lacks what it does not name', () => {
     const own = { en: { signOut: 'Bye' } }
     const [english, german, french] = languagesOf(own, { fr: { name: 'Français', texts } })
