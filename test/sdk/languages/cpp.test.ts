@@ -1,18 +1,19 @@
 /**
  * Guarantee: the C++ client judges every published vector as the JavaScript client does, and every signature of Wycheproof as it is
- * meant, with no fault that its sanitizers see. Its calls have not been run against a server.
+ * meant, and passes through the same states as the client in JavaScript when both are run through the same steps against a real server:
+ * with no fault that its sanitizers see.
  */
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
+import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
 import { installPackages } from '../../harness/debian.ts'
 import { temporaryDirectory } from '../../harness/ledger.ts'
+import { countVectors, vectors } from './published.ts'
+import { closeStage, openStage, type Stage, tellStory } from './story.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const vectors = join(root, 'docs/reference/vectors')
 const run = promisify(execFile)
 const built = temporaryDirectory()
 afterAll(() => rmSync(built, { recursive: true, force: true }))
@@ -39,15 +40,26 @@ beforeAll(async () => {
   await run('cmake', ['--build', built, '-j2'])
 })
 
-test('every vector but those of webhooks, and those of Wycheproof', async (context) => {
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => closeStage(stage))
+
+/** Skips the test where the client cannot be built. */
+function needTools(context: TestContext): void {
   if (!canBuild) context.skip(`The C++ client is tested with ${packages.join(', ')}: install them`)
-  const Cases = z.object({ cases: z.array(z.unknown()), readings: z.array(z.unknown()).default([]) })
-  const published = readdirSync(vectors)
-    .filter((name) => name.endsWith('.json') && name !== 'webhooks.json')
-    .map((name) => Cases.parse(JSON.parse(readFileSync(join(vectors, name), 'utf8'))))
-    .reduce((sum, { cases, readings }) => sum + cases.length + readings.length, 0)
+}
+
+test('every vector but those of webhooks, and those of Wycheproof', async (context) => {
+  needTools(context)
   const files = [vectors, join(root, 'test/sdk/wycheproof-ed25519.json')]
   const { stdout } = await run(join(built, 'vectors'), files)
   const [, count, failed] = /^(\d+) cases, (\d+) failed\n$/.exec(stdout) ?? []
-  expect({ failed, all: Number(count) > published }).toStrictEqual({ failed: '0', all: true })
+  expect({ failed, all: Number(count) > countVectors() }).toStrictEqual({ failed: '0', all: true })
+})
+
+test('the states of the client in JavaScript', async (context) => {
+  needTools(context)
+  await tellStory(stage, { language: 'cpp', path: join(built, 'story'), words: [], environment: process.env })
 })
