@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
 import { installPackages } from '../../harness/debian.ts'
 import { temporaryDirectory } from '../../harness/ledger.ts'
 import { countVectors, vectors } from './published.ts'
-import { closeStage, openStage, type Stage, tellStory } from './story.ts'
+import { closeStage, openStage, type Stage, tellOfFiles, tellOfLentSeat, tellStory } from './story.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const run = promisify(execFile)
@@ -59,7 +59,11 @@ test('every vector but those of webhooks, and those of Wycheproof', async (conte
   expect({ failed, all: Number(count) > countVectors() }).toStrictEqual({ failed: '0', all: true })
 })
 
-test('the states of the client in JavaScript', async (context) => {
+test.for([
+  ['leases', tellStory],
+  ['license files', tellOfFiles],
+  ['a floating seat that is lent', tellOfLentSeat],
+] as const)('the states of the client in JavaScript, in a story of %s', async ([_, tell], context) => {
   needTools(context)
-  await tellStory(stage, { language: 'cpp', path: join(built, 'story'), words: [], environment: process.env })
+  await tell(stage, { language: 'cpp', path: join(built, 'story'), words: [], environment: process.env })
 })

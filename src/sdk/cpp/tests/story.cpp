@@ -42,7 +42,11 @@ json told(const outcome& of) {
   return made.set("state", state_json(of.state));
 }
 
-json texts(const std::optional<carried>& given) { return given ? json::object({{"text", given->text}, {"token", given->token}}) : json::object(); }
+json told(const client& app, const std::optional<carried>& given) {
+  json made = json::object();
+  if (given) made.set("text", given->text);
+  return made.set("state", state_json(app.state()));
+}
 
 json done(client& app, const json& step) {
   const std::string& name = step["do"].text();
@@ -55,8 +59,8 @@ json done(client& app, const json& step) {
   if (name == "importLicense") return told(app.import_license(text));
   if (name == "borrow") return told(app.borrow(std::stod(text)));
   if (name == "close") return told(app.close());
-  if (name == "request") return texts(app.create_offline_request(text));
-  if (name == "release") return texts(app.release());
+  if (name == "request") return told(app, app.create_offline_request(text));
+  if (name == "release") return told(app, app.release());
   throw std::invalid_argument(name + " is no step");
 }
 
