@@ -1,7 +1,7 @@
 /**
  * Guarantee: the C++ client judges every published vector as the JavaScript client does, and every signature of Wycheproof as it is
- * meant, and passes through the same states as the client in JavaScript when both are run through the same steps against a real server:
- * with no fault that its sanitizers see.
+ * meant, grants nothing for arbitrary bytes, and passes through the same states as the client in JavaScript when both are run through the
+ * same steps against a real server: with no fault that its sanitizers see.
  */
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
@@ -57,6 +57,14 @@ test('every vector but those of webhooks, and those of Wycheproof', async (conte
   const { stdout } = await run(join(built, 'vectors'), files)
   const [, count, failed] = /^(\d+) cases, (\d+) failed\n$/.exec(stdout) ?? []
   expect({ failed, all: Number(count) > countVectors() }).toStrictEqual({ failed: '0', all: true })
+})
+
+test('its own checks, and arbitrary bytes', async (context) => {
+  needTools(context)
+  expect((await run(join(built, 'calls'))).stdout).toMatch(/^[1-9]\d* checks passed\n$/)
+  expect((await run(join(built, 'fuzz'), [vectors, '3', '1'])).stdout).toMatch(
+    /^[1-9]\d* texts read, 0 failed\n$/,
+  )
 })
 
 test.for([
