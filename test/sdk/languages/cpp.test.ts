@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
 import { installPackages } from '../../harness/debian.ts'
 import { temporaryDirectory } from '../../harness/ledger.ts'
+import { mint } from '../../http/samples.ts'
 import { countVectors, vectors } from './published.ts'
 import { closeStage, openStage, type Stage, tellOfFiles, tellOfLentSeat, tellStory } from './story.ts'
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
   canBuild = (await hasTools()) || (installPackages(...packages) && (await hasTools()))
   if (!canBuild) return
   const flags = '-Wall -Wextra -Werror -O1 -fsanitize=address,undefined -fno-sanitize-recover=all'
-  const options = ['-DKEYLEDGER_TESTS=ON', `-DCMAKE_CXX_FLAGS=${flags}`]
+  const options = ['-DKEYLEDGER_TESTS=ON', `-DCMAKE_CXX_FLAGS=${flags}`, `-DCMAKE_C_FLAGS=${flags}`]
   await run('cmake', ['-S', join(root, 'src/sdk/cpp'), '-B', built, ...options])
   await run('cmake', ['--build', built, '-j2'])
 })
@@ -74,4 +75,25 @@ test.for([
 ] as const)('the states of the client in JavaScript, in a story of %s', async ([_, tell], context) => {
   needTools(context)
   await tell(stage, { language: 'cpp', path: join(built, 'story'), words: [], environment: process.env })
+})
+
+test('a program in C, with its own storage', async (context) => {
+  needTools(context)
+  const { api, tenant, network, sdkKey } = stage
+  const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
+  const now = String(api.ledger.clock.now().getTime())
+  const words = [network.url, tenant.tenantId, 'editor', sdkKey, licenseKey, now]
+  const { stdout } = await run(join(built, 'c-app'), words)
+  const lines = stdout.trim().split('\n')
+  const [started, activated, value, restarted, has, released, deactivated, state] = lines.map((line) =>
+    line.includes(' ') && !line.startsWith('{') ? line : (JSON.parse(line) as unknown),
+  )
+  expect({ started, activated, restarted, deactivated, state }).toMatchObject({
+    started: { status: 'unlicensed' },
+    activated: { ok: true, state: { status: 'licensed', entitlements: ['pro'] } },
+    restarted: { status: 'licensed' },
+    deactivated: { ok: true, state: { status: 'unlicensed' } },
+    state: { status: 'unlicensed' },
+  })
+  expect({ value, has, released }).toStrictEqual({ value: true, has: '1 0', released: null })
 })
