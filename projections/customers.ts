@@ -68,11 +68,26 @@ export async function findCustomer(
   return rows[0]
 }
 
+/** Customers by their ids, without those that are not there. */
+export async function findCustomersById(
+  db: Pool,
+  tenantId: string,
+  customerIds: readonly string[],
+): Promise<Map<string, PresentCustomer>> {
+  const { rows } = await db.query<{ customer: PresentCustomer }>({
+    name: 'customers-by-id',
+    text: 'select state as customer from customers where tenant_id = $1 and customer_id = any($2)',
+    values: [tenantId, customerIds],
+  })
+  return new Map(rows.map(({ customer }) => [customer.customerId, customer]))
+}
+
 /** Whose customers are meant: the vendor's, or a reseller's. */
 export type CustomersOf = { tenantId: string; resellerId?: string | null }
 
 /**
- * The oldest customer of each person, rather one that is not merged, and whether the tenant wants licenses to belong to them.
+ * The oldest customer of each person, and whether the tenant wants licenses to belong to them. It is rather one that is this person
+ * alone than an organization, whose people would see the licenses, and rather one that is not merged.
  * @param resellerId whose customers they are; null for those of the vendor: neither sees the others
  * @returns for those people who have one, the customer's id
  */
@@ -90,7 +105,7 @@ export async function findCustomersByAddress(
              select distinct on (subject_id) subject_id, customer_id from customers
              where tenant_id = $1 and subject_id = any($2) and state->>'erasedAt' is null
                and reseller_id is not distinct from $3
-             order by subject_id, merged_into is not null, created_at, customer_id
+             order by subject_id, state ? 'people', merged_into is not null, created_at, customer_id
            ) c on true
            where t.tenant_id = $1`,
     values: [tenantId, subjectIds, resellerId],

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildJavascript } from './javascript.ts'
+import { packCpp, packCrate } from './source-archives.ts'
 
 const root = join(import.meta.dirname, '../..')
 const packages = join(root, 'dist/packages')
@@ -17,3 +18,5 @@ try {
 } finally {
   rmSync(folder, { recursive: true })
 }
+packCrate(packages)
+packCpp(packages)

@@ -20,7 +20,9 @@ export function ofSignInProvider(entry: Own<'signin'>): Administration {
       const mapped = roles.map(({ value, role }) => `${value}: ${role}`)
       const set = { name, clientId, roleClaim, roles: mapped, defaultRole, domains }
       if (event.type === 'SignInProviderChanged') return { ...of, action: 'changed', fields: fieldsOf(set) }
-      return { ...of, action: 'created', fields: fieldsOf({ issuer: event.data.issuer, ...set }) }
+      const { issuer, audience } = event.data
+      const whose = audience && { audience: 'customers', customerId: audience.customerId }
+      return { ...of, action: 'created', fields: fieldsOf({ issuer, ...whose, ...set }) }
     }
     case 'SignInProviderSecretReplaced':
       return { ...of, action: 'rotated', fields: {} }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { findProviderOfCustomers } from '../../projections/sign-in-providers.ts'
 import { sha256 } from '../credentials/sha256.ts'
 
 /** A customer's session ends after this time without a request, and at this age in any case (milliseconds). */
@@ -11,9 +12,40 @@ export const visitsKeptMs = 90 * 86_400_000
 /** How often the last use of a session is written. */
 const seenEveryMs = 60_000
 
+/** The provider that a session begins at; a logout token of the provider names it by these. */
+type AtProvider = {
+  providerId: string
+  /** When the provider was added: another one with its id is not meant. */
+  addedAt: string
+  identity: string
+  sidHash: string | undefined
+}
+
 /**
- * The person of a session of a tenant's portal; undefined after it has ended, or once the person was erased: without
- * their key there is nobody to sign in.
+ * Begins a session of a person who has signed in at a provider.
+ * @param begun `session`: what the session's cookie will hold
+ * @returns false when the person was erased meanwhile
+ */
+export async function beginSessionAtProvider(
+  db: Pool,
+  begun: { tenantId: string; subjectId: string; session: string; provider: AtProvider },
+  now: Date,
+): Promise<boolean> {
+  const { tenantId, subjectId, session, provider } = begun
+  const { providerId, addedAt, identity, sidHash = null } = provider
+  const { rowCount } = await db.query(
+    `insert into vault.customer_sessions
+       (session_hash, tenant_id, subject_id, created_at, last_seen_at, provider_id, provider_added_at, identity, sid_hash)
+     select $1, tenant_id, subject_id, $4, $4, $5, $6, $7, $8
+     from vault.subject_keys where tenant_id = $2 and subject_id = $3`,
+    [sha256(session), tenantId, subjectId, now, providerId, addedAt, identity, sidHash],
+  )
+  return rowCount === 1
+}
+
+/**
+ * The person of a session of a tenant's portal; undefined after it has ended, once the provider that it began at was removed, or
+ * once the person was erased: without their key there is nobody to sign in.
  * @param session what the cookie holds
  */
 export async function customerOf(
@@ -22,9 +54,15 @@ export async function customerOf(
   session: string,
   now: Date,
 ): Promise<string | undefined> {
-  const { rows } = await db.query<{ subjectId: string; lastSeenAt: string }>({
+  const { rows } = await db.query<{
+    subjectId: string
+    lastSeenAt: string
+    providerId: string | null
+    addedAt: string | null
+  }>({
     name: 'find-customer-session',
-    text: `select s.subject_id as "subjectId", s.last_seen_at as "lastSeenAt"
+    text: `select s.subject_id as "subjectId", s.last_seen_at as "lastSeenAt", s.provider_id as "providerId",
+             s.provider_added_at as "addedAt"
            from vault.customer_sessions s join vault.subject_keys k using (tenant_id, subject_id)
            where s.session_hash = $1 and s.tenant_id = $2 and s.ended_at is null
              and s.last_seen_at > $3::timestamptz - interval '${idleMs} ms'
@@ -33,6 +71,11 @@ export async function customerOf(
   })
   const [found] = rows
   if (!found) return undefined
+  const { providerId, addedAt } = found
+  if (providerId !== null) {
+    const provider = await findProviderOfCustomers(db, tenantId, providerId)
+    if (!provider || Date.parse(provider.createdAt) !== Date.parse(addedAt ?? '')) return undefined
+  }
   if (Date.parse(found.lastSeenAt) <= now.getTime() - seenEveryMs)
     await db.query({
       name: 'touch-customer-session',

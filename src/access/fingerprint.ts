@@ -5,7 +5,10 @@ import type { MasterKey } from '../vault/master-key.ts'
 /**
  * A keyed hash to look up something short or guessable without revealing it: an email address, a user code, or what a provider calls a person.
  */
-export type Fingerprint = (kind: 'email' | 'user code' | 'identity', text: string) => string
+export type Fingerprint = (
+  kind: 'email' | 'user code' | 'identity' | 'customer identity',
+  text: string,
+) => string
 
 export function createFingerprint(master: Pick<MasterKey, 'indexing'>): Fingerprint {
   return (kind, text) =>

@@ -113,7 +113,7 @@ type AtProvider = {
 }
 
 /**
- * Ends the sessions that a logout token names, and remembers the token in the same transaction.
+ * Ends the sessions of members or customers that a logout token names, and remembers the token in the same transaction.
  * @param token its hash, and until when it has to be remembered
  * @returns how many sessions ended; undefined for a token that was used before
  */
@@ -128,14 +128,21 @@ export async function endSessionsAt(
     [token.hash, token.until],
   )
   if (isNew !== 1) return undefined
-  const { rowCount } = await db.query(
+  const named = [tenantId, providerId, identity ?? null, sidHash ?? null, now]
+  const { rowCount: ofMembers } = await db.query(
     `update vault.sessions set ended_at = $5, data = '{}'
      where tenant_id = $1 and ended_at is null and data->'member'->'provider'->>'providerId' = $2
        and ($3::text is null or data->'member'->'provider'->>'identity' = $3)
        and ($4::text is null or data->'member'->'provider'->>'sidHash' = $4)`,
-    [tenantId, providerId, identity ?? null, sidHash ?? null, now],
+    named,
   )
-  return rowCount ?? 0
+  const { rowCount: ofCustomers } = await db.query(
+    `update vault.customer_sessions set ended_at = $5
+     where tenant_id = $1 and ended_at is null and provider_id = $2
+       and ($3::text is null or identity = $3) and ($4::text is null or sid_hash = $4)`,
+    named,
+  )
+  return (ofMembers ?? 0) + (ofCustomers ?? 0)
 }
 
 /** A member's active sessions, the last used first. */

@@ -10,8 +10,9 @@ import {
   type KeptRole,
   requireRole,
 } from '../domain/custom-roles/custom-roles.ts'
-import { type GivenRole, isRoleId, type RecordedRole, RoleId } from '../domain/members/roles.ts'
+import { isRoleId, type RecordedRole, RoleId } from '../domain/members/roles.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { ProvidedRole } from '../domain/sign-in-providers/events.ts'
 import type { Scope } from '../domain/tokens/events.ts'
 import { loadFromLog } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
@@ -86,12 +87,12 @@ export async function isRoleInUse({ db }: Ports<'db'>, tenantId: string, roleId:
 
 /** What a provider or a directory gives. */
 export type RoleMapping = {
-  roles?: readonly { role: GivenRole }[] | undefined
-  defaultRole?: GivenRole | null | undefined
+  roles?: readonly { role: ProvidedRole }[] | undefined
+  defaultRole?: ProvidedRole | null | undefined
 }
 
 /** The roles of a mapping; what is undefined of it gives none. */
-export const rolesIn = ({ roles = [], defaultRole }: RoleMapping): GivenRole[] => [
+export const rolesIn = ({ roles = [], defaultRole }: RoleMapping): ProvidedRole[] => [
   ...roles.map(({ role }) => role),
   ...(defaultRole ? [defaultRole] : []),
 ]
@@ -103,7 +104,7 @@ export const rolesIn = ({ roles = [], defaultRole }: RoleMapping): GivenRole[] =
 export async function requireRoles(
   { ledger }: Ports<'ledger'>,
   tenantId: string,
-  given: readonly RecordedRole[],
+  given: readonly (ProvidedRole | RecordedRole)[],
 ): Promise<void> {
   const custom = given.filter(isRoleId)
   if (custom.length === 0) return

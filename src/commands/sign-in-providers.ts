@@ -1,6 +1,6 @@
 import type { ProviderClient } from '../access/openid/openid.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { ProviderSettings } from '../domain/sign-in-providers/events.ts'
+import type { ProviderAudience, ProviderSettings } from '../domain/sign-in-providers/events.ts'
 import {
   findProvider,
   type SignInProvider,
@@ -18,14 +18,17 @@ type ChangePorts = Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>
 export type NewProvider = {
   providerId: string
   issuer: string
+  /** Undefined: members of the workspace. */
+  audience?: ProviderAudience | undefined
   clientSecret: string
   settings: ProviderSettings
 }
 
 /**
- * Adds a provider that members sign in with.
+ * Adds a provider that members sign in with, or customers.
  * @param operationId names this operation, so that a repetition after a crash adds nothing
- * @throws Refusal `sign_in_provider_exists`, `sign_in_issuer_taken`, `sign_in_provider_limit`, `role_not_found`
+ * @throws Refusal `sign_in_provider_exists`, `sign_in_issuer_taken`, `sign_in_provider_limit`, `sign_in_roles_of_others`,
+ *   `role_not_found`
  */
 export async function addProvider(
   ports: ChangePorts,
@@ -45,7 +48,10 @@ export type ProviderChange = { [K in keyof ProviderSettings]?: ProviderSettings[
   clientSecret?: string | undefined
 }
 
-/** Changes a provider; what is undefined stays. @throws Refusal `sign_in_provider_not_found`, `role_not_found` */
+/**
+ * Changes a provider; what is undefined stays.
+ * @throws Refusal `sign_in_provider_not_found`, `sign_in_roles_of_others`, `role_not_found`
+ */
 export async function changeProvider(
   ports: ChangePorts,
   tenantId: string,

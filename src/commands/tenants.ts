@@ -113,7 +113,8 @@ export async function changeSignInRule(
   origin: Origin,
 ): Promise<void> {
   const { providers } = await listSignInProviders(ports.db, tenantId)
-  if (providersOnly && providers.length === 0) throw new Refusal('sign_in_provider_wanted')
+  if (providersOnly && providers.every(({ audience }) => audience !== undefined))
+    throw new Refusal('sign_in_provider_wanted')
   await change(ports, tenantId, { type: 'ChangeSignInRule', providersOnly, at: momentOf(ports) }, origin)
 }
 

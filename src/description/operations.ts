@@ -698,18 +698,28 @@ export const operations = {
   listSignInProviders: {
     method: 'GET',
     path: '/v1/sign-in-providers',
-    summary: 'List the providers that members sign in with',
+    summary: 'List the providers that members and customers sign in with',
   },
   addSignInProvider: {
     method: 'POST',
     path: '/v1/sign-in-providers',
-    summary: 'Add a provider of OpenID Connect that members sign in with',
+    summary: 'Add a provider of OpenID Connect that members sign in with, or customers',
     body: {
       id: { kind: 'text', help: 'The id of the sign-in provider, part of its redirect URI', required: true },
       issuer: {
         kind: 'text',
         help: 'The issuer, exactly as the provider writes it; it never changes',
         required: true,
+      },
+      audience: {
+        kind: 'text',
+        help: 'Who signs in: members of the workspace to the dashboard, or customers to the portal',
+        choices: ['members', 'customers'],
+      },
+      customerId: {
+        kind: 'text',
+        help: 'The organization whose people sign in; null for members, and for all customers',
+        nullable: true,
       },
       clientSecret: {
         kind: 'text',
@@ -720,7 +730,7 @@ export const operations = {
       clientId: { kind: 'text', help: 'The client ID that the provider gave', required: true },
       roleClaim: {
         kind: 'text',
-        help: 'The claim whose values give roles, a text or a list of texts; null when members keep the role that they have here',
+        help: 'The claim whose values give roles, a text or a list of texts; null when people keep the role that they have here',
         nullable: true,
       },
       roles: {
@@ -729,8 +739,8 @@ export const operations = {
       },
       defaultRole: {
         kind: 'text',
-        help: 'The role without a mapped value, and of a new member without `roleClaim`; null refuses them',
-        choices: ['owner', 'admin', 'developer', 'support', 'approver', 'auditor'],
+        help: 'The role without a mapped value, and of a new member or person without `roleClaim`; null refuses them',
+        choices: ['owner', 'admin', 'developer', 'support', 'approver', 'auditor', 'administrator', 'member'],
         nullable: true,
       },
       domains: {
@@ -757,7 +767,7 @@ export const operations = {
       clientId: { kind: 'text', help: 'The client ID that the provider gave' },
       roleClaim: {
         kind: 'text',
-        help: 'The claim whose values give roles, a text or a list of texts; null when members keep the role that they have here',
+        help: 'The claim whose values give roles, a text or a list of texts; null when people keep the role that they have here',
         nullable: true,
       },
       roles: {
@@ -766,8 +776,8 @@ export const operations = {
       },
       defaultRole: {
         kind: 'text',
-        help: 'The role without a mapped value, and of a new member without `roleClaim`; null refuses them',
-        choices: ['owner', 'admin', 'developer', 'support', 'approver', 'auditor'],
+        help: 'The role without a mapped value, and of a new member or person without `roleClaim`; null refuses them',
+        choices: ['owner', 'admin', 'developer', 'support', 'approver', 'auditor', 'administrator', 'member'],
         nullable: true,
       },
       domains: { kind: 'list', help: 'The domains of the email addresses that the provider may vouch for' },

@@ -101,6 +101,7 @@ export type RefusalCode =
   | 'sign_in_provider_limit'
   | 'sign_in_issuer_taken'
   | 'sign_in_issuer_not_allowed'
+  | 'sign_in_roles_of_others'
   | 'sign_in_provider_wanted'
   | 'scim_group_not_found'
   | 'scim_group_exists'

@@ -4,16 +4,23 @@ import type { RefusalCode } from '../domain/refusal.ts'
 export const signInRefusals = {
   sign_in_provider_exists: [409, 'a sign-in provider with this id already exists; choose another id'],
   sign_in_provider_not_found: [404, 'sign-in provider not found'],
-  sign_in_provider_limit: [409, 'a workspace has at most 10 sign-in providers; delete one first'],
+  sign_in_provider_limit: [
+    409,
+    'a workspace has at most 10 sign-in providers for members and 100 for customers; delete one first',
+  ],
   sign_in_issuer_taken: [
     409,
-    'the workspace already has a sign-in provider with this issuer; change that one',
+    'the same people already have a sign-in provider with this issuer; change that one',
   ],
   sign_in_issuer_not_allowed: [
     422,
     'the issuer must be an https URL with a public address, without credentials, query and fragment',
   ],
-  sign_in_provider_wanted: [409, 'the workspace has no sign-in provider; add one first'],
+  sign_in_roles_of_others: [
+    422,
+    'members get roles of members, people of an organization get administrator or member, other customers none; change the roles',
+  ],
+  sign_in_provider_wanted: [409, 'the workspace has no sign-in provider for members; add one first'],
   scim_group_not_found: [404, 'group not found'],
   scim_group_exists: [409, 'a group with this displayName already exists; change that one'],
   scim_group_limit: [409, 'a workspace has at most 200 groups; assign fewer groups in the directory'],

@@ -1,9 +1,10 @@
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import type { ForeignLicense as ImportRow } from '../commands/licenses/import.ts'
-import type { ForeignLicense, SourceName, Unusable } from './foreign.ts'
+import type { ForeignLicense, ForeignOrganization, SourceName, Unusable } from './foreign.ts'
+import type { PlannedOrganization } from './plan/organizations.ts'
 import { rowOf } from './plan/row.ts'
 import type { Targets } from './plan/targets.ts'
-import { createReasons, type Report, type ReportLine, type Tally } from './report.ts'
+import { createReasons, type OrganizationTally, type Report, type ReportLine, type Tally } from './report.ts'
 
 /** A license with the row by which it is imported. */
 export type Planned = {
@@ -39,6 +40,7 @@ export function createAccounts(report: Report) {
     identified: 0,
   }
   const byStatus: Record<string, number> = {}
+  const organizations = organizationAccounts(report)
   const say = inOrder((line: ReportLine) => {
     const kind = line.outcome === 'left_out' ? reasons : notes
     kind.add(line.reason, line.from)
@@ -61,6 +63,7 @@ export function createAccounts(report: Report) {
     say(order, [lineOf(license, 'left_out', reason)])
   }
   return {
+    organizations,
     /** @returns the license's place among all */
     read: () => counts.licenses++,
     otherProduct(order: number) {
@@ -82,7 +85,55 @@ export function createAccounts(report: Report) {
         sentences.map((reason) => lineOf(license, 'taken_in_part', reason)),
       )
     },
-    tally: (): Tally => ({ ...counts, byStatus, reasons: reasons.all(), notes: notes.all() }),
+    tally: (): Tally => ({
+      ...counts,
+      byStatus,
+      reasons: reasons.all().map(ofLicenses),
+      notes: notes.all().map(ofLicenses),
+      organizations: organizations.tally(),
+    }),
+  }
+}
+
+type Counted = ReturnType<ReturnType<typeof createReasons>['all']>[number]
+const ofLicenses = ({ times, ...reason }: Counted) => ({ ...reason, licenses: times })
+const ofOrganizations = ({ times, ...reason }: Counted) => ({ ...reason, organizations: times })
+
+/** Collects what becomes of each organization, once each. They are settled before the licenses. */
+function organizationAccounts(report: Report) {
+  const reasons = createReasons()
+  const notes = createReasons()
+  const counts = { imported: 0, alreadyThere: 0, leftOut: 0, people: 0 }
+  const say = (
+    { from, externalId }: ForeignOrganization,
+    outcome: ReportLine['outcome'],
+    sentences: readonly string[],
+  ) => {
+    for (const reason of sentences) {
+      const kind = outcome === 'left_out' ? reasons : notes
+      kind.add(reason, from)
+      report.add({ from, externalId, licenseKey: null, outcome, reason })
+    }
+  }
+  return {
+    leftOut(organization: ForeignOrganization, reason: string) {
+      counts.leftOut++
+      say(organization, 'left_out', [reason])
+    },
+    imported({ organization, row, leftOut }: PlannedOrganization, notices: readonly string[]) {
+      counts.imported++
+      counts.people += row.people.length
+      say(organization, 'taken_in_part', [...leftOut, ...notices])
+    },
+    alreadyThere(organization: ForeignOrganization, notices: readonly string[]) {
+      counts.alreadyThere++
+      say(organization, 'taken_in_part', notices)
+    },
+    tally: (): OrganizationTally => ({
+      ...counts,
+      reasons: reasons.all().map(ofOrganizations),
+      notes: notes.all().map(ofOrganizations),
+    }),
   }
 }
 
@@ -99,10 +150,20 @@ function inOrder<Entry>(write: (entry: Entry) => void) {
   }
 }
 
+/** The customers that organizations are here, by their ids there; without those that cannot be taken. */
+export type OrganizationCustomers = ReadonlyMap<string, string>
+
+type Dividing = {
+  targets: Targets
+  source: SourceName
+  accounts: Accounts
+  customers: OrganizationCustomers
+}
+
 /** Divides the licenses of an export into batches of one product. Licenses without a row are settled at once. */
 export async function* batchesOf(
   licenses: AsyncIterable<ForeignLicense | Unusable>,
-  { targets, source, accounts }: { targets: Targets; source: SourceName; accounts: Accounts },
+  { targets, source, accounts, customers }: Dividing,
 ): AsyncIterable<Batch> {
   const open = new Map<string, Batch>()
   for await (const license of licenses) {
@@ -124,10 +185,25 @@ export async function* batchesOf(
     }
     const batch = open.get(product.productId) ?? { product, licenses: [] }
     open.set(product.productId, batch)
-    batch.licenses.push({ order, license, ...planned })
+    batch.licenses.push({ order, license, ...belonging(planned, license, customers) })
     if (batch.licenses.length < batchSize) continue
     open.delete(product.productId)
     yield batch
   }
   yield* open.values()
+}
+
+/** A license of an organization belongs to the customer that the organization is here. */
+function belonging(
+  { row, leftOut }: Pick<Planned, 'row' | 'leftOut'>,
+  { organization }: ForeignLicense,
+  customers: OrganizationCustomers,
+): Pick<Planned, 'row' | 'leftOut'> {
+  if (organization === undefined) return { row, leftOut }
+  const customerId = customers.get(organization.externalId)
+  if (customerId !== undefined) return { row: { ...row, customerId }, leftOut }
+  return {
+    row,
+    leftOut: [...leftOut, 'Its organization is left out; it belongs to its holder, if it has one.'],
+  }
 }

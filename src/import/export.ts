@@ -1,11 +1,13 @@
 import { groupOnDisk } from './files/grouped.ts'
 import { exportFiles, itemsOf } from './files/items.ts'
-import type { ForeignLicense, ForeignPolicy, Unusable } from './foreign.ts'
+import type { ForeignLicense, ForeignOrganization, ForeignPolicy, Unusable } from './foreign.ts'
 import type { Piece, Source } from './sources/source.ts'
 
 /** The licenses of an export, which can be read several times, always in the same order. */
 export type Export = {
   policies: ForeignPolicy[]
+  /** Also those that have no licenses. */
+  organizations: readonly ForeignOrganization[]
   licenses(): AsyncIterable<ForeignLicense | Unusable>
   close(): void
 }
@@ -21,6 +23,7 @@ export async function openExport(source: Source, path: string, workDirectory: st
   const grouped = await groupOnDisk(piecesOf(source, await exportFiles(path)), workDirectory)
   return {
     policies: source.policiesIn(grouped.shared),
+    organizations: source.organizationsIn?.(grouped.shared) ?? [],
     async *licenses() {
       for await (const pieces of grouped.groups()) {
         const [first] = pieces
@@ -34,11 +37,10 @@ export async function openExport(source: Source, path: string, workDirectory: st
 
 async function* piecesOf(source: Source, files: readonly string[]): AsyncIterable<Piece> {
   for await (const item of itemsOf(files)) {
-    const piece = 'problem' in item ? item.problem : source.pieceOf(item)
-    if (piece === undefined) continue
     const { from } = item
-    yield typeof piece === 'string'
-      ? { kind: unreadable, id: from, group: `${unreadable} ${from}`, from, data: piece }
-      : piece
+    const read = 'problem' in item ? item.problem : source.pieceOf(item)
+    if (typeof read === 'string')
+      yield { kind: unreadable, id: from, group: `${unreadable} ${from}`, from, data: read }
+    else if (read !== undefined) yield* [read].flat()
   }
 }

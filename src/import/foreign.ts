@@ -1,3 +1,4 @@
+import type { OrganizationRole } from '../domain/organizations/events.ts'
 import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
 import type { Duration, FloatingSeats } from '../domain/products/key-type.ts'
 
@@ -21,6 +22,24 @@ export type ForeignDevice = {
 /** A part of a machine; null for what cannot be read. */
 export type ForeignComponent = { name: string | null; value: string | null }
 
+/** A person of an organization, as another system knows them. */
+export type ForeignPerson = { email: string | null; name: string | null; role: OrganizationRole }
+
+/** An organization as another system knows it, or what is the same there: people who share licenses. */
+export type ForeignOrganization = {
+  /** Where it was read, for the report. */
+  from: string
+  externalId: string
+  name: string | null
+  /** Its own address; null when only its people have one. */
+  email: string | null
+  people: readonly ForeignPerson[]
+  /** The other system's own fields, as text. */
+  metadata: Readonly<Record<string, string>>
+  /** What of it cannot be taken along, each as a sentence. */
+  leftOut: readonly string[]
+}
+
 /** A license as another system knows it, in the same form for all of them. */
 export type ForeignLicense = {
   /** Where it was read, for the report: a file with the line or the position in it. */
@@ -38,6 +57,8 @@ export type ForeignLicense = {
   entitlementValues?: EntitlementValues | undefined
   email: string | null
   name: string | null
+  /** The organization that it belongs to; absent for a license of one person. */
+  organization?: ForeignOrganization | undefined
   createdAt: string | null
   /** null for a perpetual license; undefined when the key type's duration counts from `createdAt`. */
   expiresAt: string | null | undefined

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { maskedKey } from '../credentials/license-key.ts'
 import { csvLine } from '../http/csv.ts'
 
-/** What became of a license that was not taken whole. */
+/** What became of a license or an organization that was not taken whole. An organization has no key. */
 export type ReportLine = {
   from: string
   externalId: string | null
@@ -38,7 +38,13 @@ export function openReport(path: string): Report {
 }
 
 /** How often something happened, with the first examples. */
-export type Reason = { text: string; licenses: number; examples: string[] }
+type Counted = { text: string; times: number; examples: string[] }
+
+/** What happened to how many licenses, with the first examples. */
+export type Reason = Omit<Counted, 'times'> & { licenses: number }
+
+/** The same of organizations. */
+export type OrganizationReason = Omit<Counted, 'times'> & { organizations: number }
 
 const maxExamples = 3
 /** Sentences of other systems' texts could be all different. */
@@ -46,22 +52,22 @@ const maxReasons = 200
 
 /** Counts sentences; those that differ in numbers alone count as one. */
 export function createReasons() {
-  const reasons = new Map<string, Reason>()
+  const reasons = new Map<string, Counted>()
   return {
     add(text: string, from: string): void {
       const kept = text.replaceAll(/\d+/g, '0')
       const kind = reasons.has(kept) || reasons.size < maxReasons ? kept : 'other'
       const reason = reasons.get(kind) ?? {
         text: kind === 'other' ? 'Other reasons.' : text,
-        licenses: 0,
+        times: 0,
         examples: [],
       }
-      reason.licenses++
+      reason.times++
       if (reason.examples.length < maxExamples) reason.examples.push(from)
       reasons.set(kind, reason)
     },
     /** The most frequent first. */
-    all: (): Reason[] => [...reasons.values()].toSorted((one, other) => other.licenses - one.licenses),
+    all: (): Counted[] => [...reasons.values()].toSorted((one, other) => other.times - one.times),
   }
 }
 
@@ -87,4 +93,18 @@ export type Tally = {
   reasons: Reason[]
   /** What is left out of licenses that are taken. */
   notes: Reason[]
+  organizations: OrganizationTally
+}
+
+/** The same of organizations. */
+export type OrganizationTally = {
+  /** New organizations. */
+  imported: number
+  /** Imported by an earlier run, or named by the operator, and left as they are. */
+  alreadyThere: number
+  leftOut: number
+  /** In the new organizations. */
+  people: number
+  reasons: OrganizationReason[]
+  notes: OrganizationReason[]
 }

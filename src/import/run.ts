@@ -137,7 +137,7 @@ function outcomeOf(imported: Imported | undefined): Outcome {
 }
 
 /** Repeating a batch is harmless, so a store that is gone for a moment does not end a long import. */
-async function withRetries<T>(work: (isAgain: boolean) => Promise<T>): Promise<T> {
+export async function withRetries<T>(work: (isAgain: boolean) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work(attempt > 1)

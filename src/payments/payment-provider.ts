@@ -1,4 +1,5 @@
 import type { ProviderEndpoints } from './endpoints.ts'
+import type { NamedPayment } from './invoice-page.ts'
 import type { Offered } from './offered.ts'
 import type { Translated } from './translated.ts'
 
@@ -58,6 +59,17 @@ export type SigningProvider = PaymentProvider & {
   checkApiKey(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<void>
   /** @throws ProviderRefused for a key that may not, ProviderUnavailable */
   listOffered(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<Offered>
+  /**
+   * Where the customer reads the invoice or receipt of a payment.
+   * @returns undefined when the provider has none
+   * @throws ProviderRefused for a key that may not, ProviderUnavailable
+   */
+  invoicePage(
+    apiUrl: string,
+    apiKey: string,
+    payment: NamedPayment,
+    timeLimitMs: number,
+  ): Promise<string | undefined>
   /** @param storeId undefined for an account with a single store */
   endpoints(apiUrl: string, apiKey: string, timeLimitMs: number, storeId?: string): ProviderEndpoints
 }

@@ -1,5 +1,6 @@
 import type { ProviderWithApi, SigningMarketplace } from '../domain/integrations/provider.ts'
 import type { ProviderEndpoints } from './endpoints.ts'
+import type { NamedPayment } from './invoice-page.ts'
 import { type Offered, offeredWithinMs } from './offered.ts'
 import type { ConnectionContext, Incoming } from './payment-provider.ts'
 import { paymentProviders } from './registry.ts'
@@ -40,6 +41,16 @@ export type Providers = {
    */
   listOffered(provider: SigningMarketplace, apiKey: string): Promise<Offered>
   /**
+   * Where the customer reads the invoice or receipt of a payment.
+   * @returns undefined when the provider has none
+   * @throws ProviderRefused for a key that may not, ProviderUnavailable
+   */
+  invoicePage(
+    provider: SigningMarketplace,
+    apiKey: string,
+    payment: NamedPayment,
+  ): Promise<string | undefined>
+  /**
    * The webhook endpoints of a vendor's account.
    * @param storeId at lemonsqueezy, for an account with several stores
    */
@@ -74,6 +85,8 @@ export function createProviders({ apiUrls, timeLimitMs, ...settings }: ProviderS
         apiKey,
         Math.min(timeLimitMs, offeredWithinMs),
       ),
+    invoicePage: (provider, apiKey, payment) =>
+      paymentProviders[provider].invoicePage(apiUrls[provider], apiKey, payment, timeLimitMs),
     endpoints: (provider, apiKey, storeId) =>
       provider === 'stripe'
         ? card.endpoints(apiKey)

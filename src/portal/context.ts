@@ -7,7 +7,17 @@ import type { Cookies } from './cookies.ts'
 type PortalPorts = FilePorts &
   RelayPorts &
   Ports<
-    'attempts' | 'deriveId' | 'fingerprint' | 'keptKeys' | 'ledger' | 'mailing' | 'personalKeys' | 'subjects'
+    | 'attempts'
+    | 'deriveId'
+    | 'fingerprint'
+    | 'keptKeys'
+    | 'ledger'
+    | 'mailing'
+    | 'openId'
+    | 'personalKeys'
+    | 'providers'
+    | 'secrets'
+    | 'subjects'
   >
 
 /** What every route of the portal uses. */

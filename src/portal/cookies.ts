@@ -1,11 +1,13 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { providerSignInMs } from '../access/provider-sign-ins.ts'
 
 /**
  * The cookies of one portal: `session` of a signed-in person, `browser` of the browser that a link is bound to, the
- * language that a person chose, what a visitor scanned before they signed in, and `viewing` of a member who sees the portal as a customer does.
+ * language that a person chose, what a visitor scanned before they signed in, `provider` of the browser that has begun a sign-in at a
+ * provider, and `viewing` of a member who sees the portal as a customer does.
  */
-type CookieName = 'session' | 'browser' | 'language' | 'scanned' | 'viewing'
+type CookieName = 'session' | 'browser' | 'language' | 'scanned' | 'provider' | 'viewing'
 
 /** How long the browser keeps each (seconds); those of a session and a viewing end with the browser. */
 const keptFor: Record<CookieName, number | undefined> = {
@@ -13,6 +15,7 @@ const keptFor: Record<CookieName, number | undefined> = {
   browser: 86_400,
   language: 31_536_000,
   scanned: 3600,
+  provider: providerSignInMs / 1000,
   viewing: undefined,
 }
 

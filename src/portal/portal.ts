@@ -18,6 +18,7 @@ import { licensePages } from './licenses/route.ts'
 import { organizationRoutes } from './organizations/route.ts'
 import { usageRoutes } from './organizations/usage-route.ts'
 import { message, showPage, showPlain } from './page.ts'
+import { purchaseRoutes } from './purchases/route.ts'
 import { signInRoutes } from './sign-in/route.ts'
 import { guardViewings, viewingRoutes } from './viewing/route.ts'
 import { receiveVisits } from './visit.ts'
@@ -56,6 +57,7 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
       personSeatRoutes(pages, context)
       organizationRoutes(pages, context)
       usageRoutes(pages, context)
+      purchaseRoutes(pages, context)
     },
     { prefix: '/portal' },
   )

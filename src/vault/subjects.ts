@@ -225,6 +225,7 @@ async function destroyPerson(db: Pool, tenantId: string, subjectId: string): Pro
     `with kept as (delete from vault.kept_keys where tenant_id = $1 and subject_id = $2),
        links as (delete from vault.customer_links where tenant_id = $1 and subject_id = $2),
        sessions as (delete from vault.customer_sessions where tenant_id = $1 and subject_id = $2),
+       identities as (delete from vault.customer_identities where tenant_id = $1 and subject_id = $2),
        viewings as (delete from vault.portal_viewings where tenant_id = $1 and subject_id = $2)
      delete from vault.subject_keys where tenant_id = $1 and subject_id = $2`,
     [tenantId, subjectId],

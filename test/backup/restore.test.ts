@@ -146,6 +146,7 @@ test('every durable table is either included in backups or excluded', async () =
     'usage.unlicensed',
     'usage.use_reports',
     'vault.begun_attempts',
+    'vault.customer_identities',
     'vault.idempotency',
     'vault.kept_keys',
     'vault.master_key_check',

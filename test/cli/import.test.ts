@@ -86,6 +86,38 @@ describe('keyledger import', () => {
     expect(readdirSync(join(environment.KEYLEDGER_DATA_DIR ?? '', 'imports'))).toStrictEqual([])
   })
 
+  test('says which organizations it makes, of how many people, and which it cannot', async () => {
+    const path = exportFile(
+      'licenseKey,organization,administrators,members\nORG-1111,ACME,ada@example.com,bob@example.com\nORG-2222,Globex,,bob@example.com\n',
+    )
+    const dry = await importing('--from', 'csv', path)
+    expect(dry.stdout.split('\n').slice(4, -2)).toStrictEqual([
+      'Licenses read       2',
+      'New                 2  2 active, 0 devices',
+      'Imported before     0',
+      'Cannot be imported  0',
+      '',
+      'Imported in part:',
+      expect.stringMatching(
+        /^ {2}1 {2}Its organization is left out; .* such as export-\d+\.csv:3$/,
+      ) as string,
+      '',
+      'New organizations   1  2 people',
+      'Imported before     0',
+      'Cannot be imported  1',
+      '',
+      'Organizations that cannot be imported:',
+      expect.stringMatching(/^ {2}1 {2}It has no administrator .* such as export-\d+\.csv:3$/) as string,
+      '',
+    ])
+    await importing('--from', 'csv', path, '--apply')
+    const again = await importing('--from', 'csv', path, '--apply', '--json')
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      alreadyThere: 2,
+      organizations: { imported: 0, alreadyThere: 1, leftOut: 1, people: 0, reasons: [{ organizations: 1 }] },
+    })
+  })
+
   test.each([
     [['--from', 'csv', '/nowhere.csv'], 1, '/nowhere.csv does not exist.'],
     [['--from', 'csv', program], 1, 'keyledger.ts is not JSON.'],
@@ -98,6 +130,8 @@ describe('keyledger import', () => {
     [['--from', 'csv', 'x.csv', '--tenant', 'nobody'], 1, 'tenant not found'],
     [['--from', 'csv', 'x.csv', '--product', 'a=nothing'], 2, '--product editor is not valid'],
     [['--from', 'csv', 'x.csv', '--map', 'Pro'], 2, '--map Pro is not valid'],
+    [['--from', 'csv', 'x.csv', '--organization', 'ACME'], 2, '--organization ACME is not valid'],
+    [['--from', 'csv', 'x.csv', '--organization', 'ACME=cus_1'], 1, 'customer not found'],
     [['--from', 'csv', 'x.csv', '--column', 'Serial=key'], 2, '--column Serial=key is not valid'],
   ])('exits for %j with %i', async (args, code, message) => {
     const { stderr, ...rest } = await importing(...args)

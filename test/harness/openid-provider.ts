@@ -76,7 +76,9 @@ function settings(test: TestProvider, key: JWK, callbacks: readonly string[]) {
         client_secret: clientSecret,
         redirect_uris: [...callbacks],
         post_logout_redirect_uris: [`${new URL(first).origin}/dashboard/sign-in`],
-        backchannel_logout_uri: first.replace(/\/dashboard\/sign-in(\/.*)\/callback$/, '/login$1/logout'),
+        backchannel_logout_uri: first
+          .replace(/\/dashboard\/sign-in(\/.*)\/callback$/, '/login$1/logout')
+          .replace(/\/portal\/([^/]+)\/sign-in(\/.*)\/callback$/, '/login/$1$2/logout'),
         backchannel_logout_session_required: true,
       },
     ],

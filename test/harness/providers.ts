@@ -7,6 +7,7 @@ import {
   type StandInEndpoints,
   stripeEndpoints,
 } from './endpoints.ts'
+import { lemonSqueezyInvoice, paddleInvoice, polarInvoice, stripeInvoice } from './invoices.ts'
 import { type BoughtVariants, orderItemsOf } from './lemonsqueezy-orders.ts'
 import { lemonSqueezyVariants, paddlePrice, polarProducts } from './offered.ts'
 import { paddleCustomer } from './paddle-customer.ts'
@@ -216,6 +217,8 @@ async function startStripe(): Promise<StripeStandIn> {
       return sessionItems(session, asked)
     }
     if (method === 'GET' && what === 'prices' && id) return price(decodeURIComponent(id), asked)
+    const invoice = stripeInvoice(asked)
+    if (invoice) return invoice
     const ofMeters = answerOfMeters(meters, asked)
     if (ofMeters) return ofMeters
     return stripeError(404, {
@@ -251,6 +254,8 @@ async function startPaddle(): Promise<WithEndpoints> {
     if (method === 'GET' && path.startsWith('/customers/ctm_')) {
       return { status: 200, body: { data: paddleCustomer(path.slice('/customers/'.length)), meta } }
     }
+    const invoice = paddleInvoice(asked)
+    if (invoice) return { status: 200, body: { data: invoice, meta } }
     if (method === 'GET' && path === '/prices' && query.get('include') === 'product') {
       // A key that may read nothing but the types of events, which needs no permission.
       if (key === barelyKey) return error('forbidden', "You aren't permitted to perform this request.")
@@ -297,6 +302,8 @@ async function startPolar(): Promise<WithEndpoints> {
         },
       }
     }
+    const invoice = polarInvoice(asked)
+    if (invoice) return { status: 200, body: invoice }
     if (method === 'GET' && path === '/v1/products/') {
       if (key === barelyKey) {
         return { status: 403, body: { error: 'insufficient_scope', error_description: 'products:read' } }
@@ -340,6 +347,8 @@ async function startLemonSqueezy(): Promise<LemonSqueezyStandIn> {
       const attributes = { order_id: 1, status: 'active', renews_at: '2026-05-01T12:00:00.000000Z' }
       return { status: 200, body: { jsonapi, data: { type: 'subscriptions', id: '9', attributes } } }
     }
+    const invoice = lemonSqueezyInvoice(asked)
+    if (invoice) return { status: 200, body: { jsonapi, data: invoice } }
     if (path === '/v1/order-items') return { status: 200, body: { jsonapi, ...orderItemsOf(orders, query) } }
     if (method === 'GET' && path === '/v1/variants') {
       return { status: 200, body: { jsonapi, ...lemonSqueezyVariants } }

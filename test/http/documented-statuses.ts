@@ -143,7 +143,7 @@ export const statuses: Record<string, number[]> = {
   'GET /v1/sign-in-providers': [200, 401, 403],
   'POST /v1/sign-in-providers': [200, 202, 400, 401, 403, 404, 409, 422],
   'GET /v1/sign-in-providers/{id}': [200, 400, 401, 403, 404],
-  'PATCH /v1/sign-in-providers/{id}': [200, 202, 400, 401, 403, 404],
+  'PATCH /v1/sign-in-providers/{id}': [200, 202, 400, 401, 403, 404, 422],
   'DELETE /v1/sign-in-providers/{id}': [200, 202, 400, 401, 403, 404],
   'GET /v1/scim': [200, 401, 403],
   'PUT /v1/scim': [200, 202, 400, 401, 403, 404],

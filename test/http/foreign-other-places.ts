@@ -1,4 +1,13 @@
-import { deliveryId, endpointId, type Place, providerId, replayId, roleId, saleId } from './foreign-ids.ts'
+import {
+  customerId,
+  deliveryId,
+  endpointId,
+  type Place,
+  providerId,
+  replayId,
+  roleId,
+  saleId,
+} from './foreign-ids.ts'
 
 /** Requests about everything else. */
 export const otherPlaces: readonly Place[] = [
@@ -209,6 +218,24 @@ export const otherPlaces: readonly Place[] = [
     'deleting a sign-in provider',
     404,
     (which, owned) => ({ method: 'DELETE', url: `/v1/sign-in-providers/${providerId(which, owned)}` }),
+  ],
+  [
+    'adding a sign-in provider for an organization',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: '/v1/sign-in-providers',
+      body: {
+        id: 'mine',
+        issuer: 'https://public.example.com',
+        audience: 'customers',
+        customerId: customerId(which, owned),
+        clientId: 'keyledger',
+        clientSecret: 'a secret',
+        name: 'Mine',
+        domains: ['acme.example'],
+      },
+    }),
   ],
   [
     'reading a custom role',

@@ -73,6 +73,8 @@ const decorated = [
   'GET /portal/:tenantId/organizations/:id/usage',
   'GET /portal/:tenantId/organizations/:id/usage.csv',
   'GET /portal/:tenantId/sign-in',
+  'GET /portal/:tenantId/sign-in/:provider',
+  'GET /portal/:tenantId/sign-in/:provider/callback',
 ]
 const always = /^POST \/(?:webhooks|api\/stripe\/webhook)\/|^OPTIONS /
 

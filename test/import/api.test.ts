@@ -100,10 +100,13 @@ const keygen = (asked: Asked): Answered => {
     })
   if (path === 'policies/p1/entitlements')
     return page({ data: [{ id: 'e1', type: 'entitlements', attributes: { code: 'SSO' } }] })
-  if (path === 'users') return page({ data: [] })
+  if (path === 'users') return page({ data: [user] })
   if (path === 'licenses') return resources(numbered(250).map(license))
   if (path === 'machines') return resources(numbered(250).map(machine))
   if (path === 'components') return resources(numbered(250).map(component))
+  if (path === 'groups') return page({ data: [{ id: 'g1', type: 'groups', attributes: { name: 'ACME' } }] })
+  if (path === 'groups/g1/owners') return page({ data: [owner] })
+  if (path === 'licenses/l3/users') return page({ data: [user] })
   const id = /^licenses\/(.+)\/entitlements$/.exec(path)?.[1]
   return page({
     data: id === 'l7' ? [{ id: 'e2', type: 'entitlements', attributes: { code: 'EXPORT' } }] : [],
@@ -114,8 +117,23 @@ const license = (number: number) => ({
   id: `l${number}`,
   type: 'licenses',
   attributes: { key: `KEY-${number}-1234`, expiry: null, maxMachines: 2, created: '2025-01-01T00:00:00Z' },
-  relationships: { policy: { data: { type: 'policies', id: 'p1' } } },
+  relationships: {
+    policy: { data: { type: 'policies', id: 'p1' } },
+    group: { data: number === 1 ? { type: 'groups', id: 'g1' } : null },
+    users: { meta: { count: number === 3 ? 1 : 0 } },
+  },
 })
+
+const user = { id: 'u1', type: 'users', attributes: { email: 'ada@example.com' } }
+
+const owner = {
+  id: 'o1',
+  type: 'group-owners',
+  relationships: {
+    group: { data: { type: 'groups', id: 'g1' } },
+    user: { data: { type: 'users', id: 'u1' } },
+  },
+}
 
 const machine = (number: number) => ({
   id: `m${number}`,
@@ -169,6 +187,15 @@ describe('a download', () => {
       entitlements: ['SSO', 'EXPORT'],
       devices: [{ machine: 'fp-7', components: [{ name: 'MAC', value: 'mac-7' }] }],
     })
+    const administrators = [{ email: 'ada@example.com', name: null, role: 'administrator' }]
+    expect(licenses.find(({ externalId }) => externalId === 'l1')).toMatchObject({
+      organization: { externalId: 'g1', name: 'ACME', people: administrators },
+    })
+    expect(licenses.find(({ externalId }) => externalId === 'l3')).toMatchObject({
+      organization: { externalId: 'l3', people: [{ email: 'ada@example.com', name: null, role: 'member' }] },
+    })
+    const asked = server.asked.map(({ path }) => path).filter((path) => path.endsWith('/users'))
+    expect(asked).toStrictEqual(['/v1/accounts/acme/users', '/v1/accounts/acme/licenses/l3/users'])
     server.asked.length = 0
     await fetchInto(directory, 'keygen')
     expect(server.asked).toHaveLength(0)
@@ -218,7 +245,7 @@ describe('a download', () => {
     expect(await licensesIn(directory, 'lemonsqueezy')).toHaveLength(3)
     expect(
       server.asked.filter(({ query }) => query.get('filter[store_id]') === 'acme').map(({ path }) => path),
-    ).toStrictEqual(['/v1/products', '/v1/license-keys', '/v1/license-keys', '/v1/license-keys'])
+    ).toStrictEqual(['/v1/products', ...numbered(3).map(() => '/v1/license-keys'), '/v1/customers'])
   })
 
   test('of Gumroad follows the keys of its pages', async () => {
@@ -242,14 +269,23 @@ describe('a download', () => {
   test('of Cryptlex ends with the first page that is not full', async () => {
     answer = ({ path, query }) => {
       const number = Number(query.get('page'))
+      if (path === '/v3/organizations')
+        return page([{ id: 'o1', name: 'ACME', email: 'office@acme.example' }])
+      if (path === '/v3/users') return page([{ id: 'u1', email: 'ada@example.com', organizationId: 'o1' }])
       const all = path === '/v3/licenses' ? numbered(150) : []
       return page(
-        all.slice((number - 1) * 100, number * 100).map((id) => ({ id: `c${id}`, key: `KEY-${id}-12345` })),
+        all
+          .slice((number - 1) * 100, number * 100)
+          .map((id) => ({ id: `c${id}`, key: `KEY-${id}-12345`, organizationId: id === 7 ? 'o1' : null })),
       )
     }
     const directory = join(temporaryDirectory(), 'cryptlex')
     await fetchInto(directory, 'cryptlex')
-    expect(await licensesIn(directory, 'cryptlex')).toHaveLength(150)
+    const licenses = await licensesIn(directory, 'cryptlex')
+    expect(licenses).toHaveLength(150)
+    expect(licenses.filter((found) => 'organization' in found && found.organization)).toMatchObject([
+      { externalId: 'c7', organization: { name: 'ACME', people: [{ email: 'ada@example.com' }] } },
+    ])
   })
 
   test('of Paddle follows its pages on the same server', async () => {

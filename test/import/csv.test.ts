@@ -42,6 +42,7 @@ test('a license comes with its terms, its state and its devices, and its key goe
     byStatus: { active: 1, suspended: 1, expired: 1, revoked: 1 },
     reasons: [],
     notes: [],
+    organizations: { imported: 0, alreadyThere: 0, leftOut: 0, people: 0, reasons: [], notes: [] },
   })
   const none = { expiresAt: null, devices: [] }
   expect(await imports.stored(vendor)).toStrictEqual([

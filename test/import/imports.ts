@@ -20,6 +20,8 @@ type Run = {
   ports?: AllPorts
   columns?: Parameters<typeof sourceOf>[1]['columns']
   mapped?: Record<string, string>
+  /** Our customers by organizations of theirs. */
+  organizations?: Record<string, string>
   /** Our product by theirs; without it, everything goes to `editor`. */
   products?: Record<string, string>
 }
@@ -82,7 +84,14 @@ async function runIn(
   api: TestApi,
   { tenantId, plan }: Vendor,
   { name, ...place }: Place,
-  { apply = false, ports = api.ledger.ports, columns = new Map(), mapped = {}, products }: Run,
+  {
+    apply = false,
+    ports = api.ledger.ports,
+    columns = new Map(),
+    mapped = {},
+    organizations = {},
+    products,
+  }: Run,
 ): Promise<Ran> {
   const ours = new Set(products ? Object.values(products) : ['editor'])
   const found = new Map(
@@ -90,7 +99,11 @@ async function runIn(
   )
   const productOf = (theirs: string | null) => found.get(products ? (products[theirs ?? ''] ?? '') : 'editor')
   const source = sourceOf(name, { columns })
-  const job = await planJob({ source, ...place, productOf, mapped: new Map(Object.entries(mapped)) })
+  const job = await planJob({
+    ...{ tenantId, source, ...place, productOf },
+    mapped: new Map(Object.entries(mapped)),
+    organizations: new Map(Object.entries(organizations)),
+  })
   const report: ReportLine[] = []
   const use = {
     report: { ...noReport, add: (line: ReportLine) => void report.push(line) },

@@ -5,11 +5,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
-import { streamName } from '../../src/domain/streams.ts'
-import type { Execute } from '../../src/ledger/execute.ts'
-import type { AllPorts } from '../../src/ports.ts'
 import { temporaryDirectory } from '../harness/ledger.ts'
 import { hashesOf, type Imports, openImports } from './imports.ts'
+import { Killed, mortal } from './mortal.ts'
 import { shapes } from './shapes.ts'
 
 let imports: Imports
@@ -17,21 +15,6 @@ beforeAll(async () => {
   imports = await openImports()
 })
 afterAll(() => imports.close())
-
-class Killed extends Error {}
-
-/** Ports of a process that dies before or after its nth write: nothing that it does later has an effect. */
-function mortal(ports: AllPorts, lives: number, when: 'before' | 'after'): AllPorts {
-  let writes = 0
-  const execute: Execute = async (...args) => {
-    if (++writes > lives || (writes === lives && when === 'before'))
-      throw new Killed(streamName(args[0].category, args[1]))
-    const executed = await ports.execute(...args)
-    if (writes >= lives) throw new Killed()
-    return executed
-  }
-  return { ...ports, execute }
-}
 
 describe.each(shapes)('an import from $source', (shape) => {
   const licenses = 7

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { askApproveRepeat } from '../harness/gate.ts'
 import { parseCsv } from '../http/parse-csv.ts'
 import { type Imports, openImports, type Vendor } from './imports.ts'
+import { customersOf } from './organizations.ts'
 
 let imports: Imports
 beforeAll(async () => {
@@ -153,6 +154,58 @@ test('export, import and export give the same text', () =>
     }),
     { numRuns: 5, endOnFailure: true },
   ))
+
+/** The organizations of licenses, as columns that are added to their export: names, administrators and members. */
+async function withOrganizations(vendor: Vendor, csv: string): Promise<string[][]> {
+  const organizations = new Map(
+    (await customersOf(imports, vendor)).map((customer) => [customer.id, customer]),
+  )
+  const [head = [], ...lines] = parseCsv(csv)
+  const column = head.indexOf('customerId')
+  const cells = lines.map((line) => {
+    const { name, people } = organizations.get(line[column] ?? '') ?? {}
+    const addresses = (role: string) =>
+      people?.flatMap((person) => (person.endsWith(` ${role}`) ? person.slice(0, -role.length - 1) : []))
+    return people
+      ? [name ?? '', addresses('administrator')?.join(' ') ?? '', addresses('member')?.join(' ') ?? '']
+      : ['', '', '']
+  })
+  return [['organization', 'administrators', 'members'], ...cells]
+}
+
+const beside = (csv: string, columns: readonly string[][]): string =>
+  parseCsv(csv)
+    .map((cells, index) => `${quoted([...cells, ...(columns[index] ?? [])])}\r\n`)
+    .join('')
+
+test('organizations and their people come over with an export, and are the same in the next one', async () => {
+  const source = [
+    'licenseKey,organization,administrators,members,createdAt',
+    'OLD-ORG-1,ACME,ada@example.com bob@example.com,carl@example.com,2024-01-04',
+    'OLD-ORG-2,ACME,,,2024-01-03',
+    'OLD-ORG-3,Globex,ada@example.com,,2024-01-02',
+    'OLD-ORG-4,,,,2024-01-01',
+  ]
+  const from = await imports.vendor()
+  await imports.run(from, 'csv', imports.exported(source.join('\n')), { apply: true })
+  const first = await exported(from)
+  const organizations = await withOrganizations(from, first)
+  expect(organizations.map(([name]) => name)).toStrictEqual(['organization', 'ACME', 'ACME', 'Globex', ''])
+  const [, ...lines] = parseCsv(first)
+  const licenseKeys = new Map(lines.map(([id = ''], index) => [id, `OLD-ORG-${index + 1}`]))
+  const to = await imports.vendor()
+  const path = imports.exported(withKeys(beside(first, organizations), licenseKeys))
+  const { tally } = await imports.run(to, 'csv', path, { apply: true })
+  expect(tally).toMatchObject({
+    imported: 4,
+    notes: [],
+    organizations: { imported: 2, people: 4, notes: [] },
+  })
+  const second = await exported(to)
+  expect(await withOrganizations(to, second)).toStrictEqual(organizations)
+  const withoutIds = (of: Map<string, Record<string, string>>) => [...of.values()]
+  expect(withoutIds(keptOf(second, 'imported'))).toStrictEqual(withoutIds(keptOf(first, 'own')))
+})
 
 test('a key type that the product does not have is named, and nothing is imported', async () => {
   const from = await imports.vendor('unlimited', product)

@@ -24,10 +24,12 @@ const recorded = (name: string) => fileURLToPath(new URL(`recorded/${name}`, imp
 
 const exports = [
   ['keygen', 'keygen'],
+  ['keygen', 'keygen-groups'],
   ['lemonsqueezy', 'lemonsqueezy'],
   ['gumroad', 'gumroad'],
   ['gumroad', 'gumroad-csv'],
   ['cryptlex', 'cryptlex'],
+  ['cryptlex', 'cryptlex-organizations'],
   ['paddle', 'paddle'],
   ['paddle', 'paddle-billing'],
 ] as const satisfies [SourceName, string][]

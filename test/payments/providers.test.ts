@@ -249,3 +249,57 @@ test('a refused connection counts as no answer', async () => {
     retryAfterSeconds: 5,
   })
 })
+
+describe('the page of an invoice', () => {
+  const first = { saleId: 'order_1', paymentId: null, links: ['payment:pi_1'] }
+  const page = (
+    provider: 'lemonsqueezy' | 'paddle' | 'polar',
+    payment: typeof first | { paymentId: string },
+  ) => providers.invoicePage(provider, goodKey, { ...first, ...payment })
+  const stripePage = (payment: object) =>
+    providers.card.readInvoicePage({ key: platformKey }, { ...first, ...payment })
+
+  test('is that of the first payment, or of a later one', async () => {
+    expect({
+      lemonsqueezy: [await page('lemonsqueezy', first), await page('lemonsqueezy', { paymentId: '7' })],
+      paddle: [await page('paddle', first), await page('paddle', { paymentId: 'txn_2' })],
+      polar: [await page('polar', first), await page('polar', { paymentId: 'order_2' })],
+      stripe: [
+        await stripePage({}),
+        await stripePage({ links: ['payment:pi_1', 'invoice:in_1'] }),
+        await stripePage({ paymentId: 'in_2' }),
+      ],
+    }).toStrictEqual({
+      lemonsqueezy: [
+        'https://app.lemonsqueezy.com/my-orders/order_1?signature=1',
+        'https://app.lemonsqueezy.com/my-orders/invoices/7?signature=1',
+      ],
+      paddle: [
+        'https://paddle-production-invoice-service-pdfs.example/order_1.pdf?inline',
+        'https://paddle-production-invoice-service-pdfs.example/txn_2.pdf?inline',
+      ],
+      polar: ['https://polar-invoices.example/order_1.pdf', 'https://polar-invoices.example/order_2.pdf'],
+      stripe: [
+        'https://pay.stripe.com/receipts/pi_1',
+        'https://invoice.stripe.com/i/in_1',
+        'https://invoice.stripe.com/i/in_2',
+      ],
+    })
+  })
+
+  test('is none where the provider has none', async () => {
+    expect(await page('lemonsqueezy', { paymentId: '7_none' })).toBeUndefined()
+    expect(await page('polar', { paymentId: 'order_none' })).toBeUndefined()
+    expect(await errorFrom(page('paddle', { paymentId: 'txn_none' }))).toMatchObject({ provider: 'paddle' })
+    expect(await stripePage({ paymentId: 'in_none' })).toBeUndefined()
+    expect(await stripePage({ links: ['subscription:sub_1'] })).toBeUndefined()
+  })
+
+  test.each(sick)('cannot be read while the provider is %s, which is reported in time', async (health) => {
+    for (const provider of ['lemonsqueezy', 'paddle', 'polar', 'stripe'] as const) {
+      standIns[provider].health = health
+      const found = await errorFrom(provider === 'stripe' ? stripePage({}) : page(provider, first))
+      expect(found).toMatchObject({ provider })
+    }
+  })
+})

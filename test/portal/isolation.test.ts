@@ -9,6 +9,7 @@ import type { Client, Seen } from '../dashboard/client.ts'
 import { nameOf, routesOf } from '../dashboard/routes.ts'
 import { makeTenant } from '../harness/api.ts'
 import { importRows, makeCustomer, makeProduct, mint } from '../http/samples.ts'
+import { parkedSale } from '../sales/shop.ts'
 import { openPortalOf, openTestPortal, type TestPortal } from './customer.ts'
 
 const count = 1000
@@ -21,6 +22,8 @@ let foreign: { license: string; device: string }[]
 /** The organization of the person who signs in, and those of other people of this tenant and of another. */
 let ownOrganization: Organization
 let foreignOrganizations: Organization[]
+/** Purchases of other people of this tenant and of another. */
+let foreignSales: string[]
 
 type Organization = { customer: string; person: string }
 
@@ -48,6 +51,8 @@ beforeAll(async () => {
     }))
     await importRows(portal.api.ask, token, 'editor', rows)
   }
+  const ofTenants = [portal.tenant, other].map(({ tenantId }) => parkedSale(portal.api.ledger, tenantId))
+  foreignSales = await Promise.all(ofTenants)
   const { rows } = await portal.api.ledger.db.query<{ license: string; device: string }>(
     'select license_id as license, instance_id as device from devices order by 1',
   )
@@ -114,18 +119,19 @@ test.each(Object.entries(places))(
   300_000,
 )
 
-type Ids = Organization & { license: string; device: string }
+type Ids = Organization & { license: string; device: string; sale: string }
 
 /** The answers of all routes with an id, by route. */
 async function answersOf(ids: Ids, only: (path: string) => boolean = () => true) {
   const answers: Record<string, ReturnType<typeof shapeOf>> = {}
   for (const route of routesOf(portal.api.app)) {
     const { method, path } = route
-    const hasId = path.startsWith('/portal/:tenantId') && path.includes(':id')
+    const hasId = path.startsWith('/portal/:tenantId') && /:id|:sale/.test(path)
     if (!hasId || !only(path) || (method !== 'GET' && method !== 'POST')) continue
     const url = path
       .replace(':tenantId', portal.tenant.tenantId)
       .replace('/organizations/:id', `/organizations/${ids.customer}`)
+      .replace('/purchases/:sale', `/purchases/${ids.sale}`)
       .replace(':id', ids.license)
       .replace(':device', ids.device)
       .replace(':person', ids.person)
@@ -140,6 +146,7 @@ const newIds = (): Ids => ({
   license: newId('lic'),
   device: newId('ins'),
   customer: newId('cus'),
+  sale: newId('sal'),
   person: newId('per'),
 })
 
@@ -149,9 +156,9 @@ test('every page and form answers for what others have as for what is absent', a
   for (const [route, { status }] of Object.entries(absent))
     expect([route, status]).toStrictEqual([route, 404])
   for (const [index, organization] of foreignOrganizations.entries()) {
-    const thing = foreign[index]
-    if (!thing) throw new Error('there are licenses of others')
-    expect(await answersOf({ ...organization, ...thing })).toStrictEqual(absent)
+    const [thing, sale] = [foreign[index], foreignSales[index]]
+    if (!thing || !sale) throw new Error('there are licenses and sales of others')
+    expect(await answersOf({ ...organization, ...thing, sale })).toStrictEqual(absent)
   }
 }, 60_000)
 

@@ -1,15 +1,17 @@
 /**
  * Guarantee: in a browser, a buyer becomes the administrator of an organization, invites three people and gives one of them the seat of the
  * license. That one signs in on a phone, uses the license and leaves, which frees the seat at once for another, who is made an
- * administrator, and removes a third. Every page of it is accessible in light, dark and on a phone.
+ * administrator, removes a third, and sees what is used and what was bought. Every page of it is accessible in light, dark and on a phone.
  */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mailInvitations } from '../../src/reactions/invitations.ts'
+import { receiveNotification } from '../../src/sales/receive.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { freePort } from '../harness/process.ts'
 import { waitMs } from '../harness/time-limits.ts'
 import { makeProduct, mint } from '../http/samples.ts'
+import { purchase } from '../sales/notifications.ts'
 import { linkIn, openTestPortal, type TestPortal } from './customer.ts'
 import { checkLooks } from './looks.ts'
 
@@ -36,6 +38,7 @@ afterAll(async () => {
   await portal.close()
 })
 
+const notified = { requestId: 'req_notification', actor: 'provider:polar' }
 const problems: string[] = []
 
 async function open(width: number): Promise<Page> {
@@ -150,5 +153,17 @@ test('buyer, organization, three invitations; one leaves, and the seat goes to a
   await two.getByText('three@studio.example was removed').waitFor()
   await two.getByText('One was removed').waitFor()
   await checkLooks(two, 'acts')
+  const organization = `${portal.home}/organizations/${customerId}`
+  await two.goto(`${organization}/usage`)
+  await two.getByText('1 of 1 given to people').waitFor()
+  await checkLooks(two, 'usage')
+  const sold = { orderNumber: 'ACME-0001', productName: 'Acme Editor', provider: 'polar' } as const
+  const customer = { email: 'buyer@studio.example', name: 'Studio North' }
+  const of = purchase('studio', { ...sold, customer })
+  await receiveNotification(api.ledger.ports, tenant.tenantId, of.sold(), '{}', notified)
+  await two.goto(organization)
+  await two.getByRole('link', { name: 'Purchases' }).click()
+  await two.getByText('ACME-0001').waitFor()
+  await checkLooks(two, 'purchases')
   expect(problems).toStrictEqual([])
 })

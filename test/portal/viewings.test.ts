@@ -113,6 +113,8 @@ describe('in a viewing', () => {
       '/organizations/:id/usage': 200,
       '/organizations/:id/usage.csv': 200,
       '/sign-in': 303,
+      '/sign-in/:provider': 403,
+      '/sign-in/:provider/callback': 403,
       '/viewing': 410,
     })
     expect(withheld).toHaveLength(11)

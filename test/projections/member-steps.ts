@@ -14,7 +14,7 @@ import { chooseSellingElsewhere, dismissOnboarding } from '../../src/commands/te
 import { newId } from '../../src/credentials/id.ts'
 import { RoleId } from '../../src/domain/members/roles.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
-import { addTestProvider } from '../harness/sign-in-providers.ts'
+import { addTestProvider, noRoles } from '../harness/sign-in-providers.ts'
 import { directoryStepRunner } from './directory-steps.ts'
 
 /** A step of a tenant's members in the dashboard. */
@@ -34,6 +34,7 @@ export type MemberStep = {
     | 'dismiss onboarding'
     | 'sell elsewhere'
     | 'add provider'
+    | 'add provider of customers'
     | 'rename provider'
     | 'remove provider'
     | 'add role'
@@ -66,6 +67,7 @@ export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
     'dismiss onboarding',
     'sell elsewhere',
     'add provider',
+    'add provider of customers',
     'rename provider',
     'remove provider',
     'add role',
@@ -147,6 +149,11 @@ export function memberStepRunner({ ports, clock }: TestLedger, tenantId: string)
         return chooseSellingElsewhere(ports, tenantId, origin)
       case 'add provider':
         return addTestProvider({ ports }, tenantId, providerId)
+      case 'add provider of customers':
+        return addTestProvider({ ports }, tenantId, 'customers', undefined, {
+          audience: { customerId: null },
+          settings: noRoles,
+        })
       case 'rename provider':
         return changeProvider(ports, tenantId, providerId, { name: 'Acme' }, operation(), origin)
       case 'remove provider':
@@ -188,6 +195,7 @@ export const everyMemberStep: readonly MemberStep[] = [
   { do: 'dismiss onboarding' },
   { do: 'sell elsewhere' },
   { do: 'add provider' },
+  { do: 'add provider of customers' },
   { do: 'rename provider' },
   { do: 'remove provider' },
   { do: 'add provider' },

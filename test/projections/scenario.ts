@@ -263,6 +263,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'dismiss onboarding':
       case 'sell elsewhere':
       case 'add provider':
+      case 'add provider of customers':
       case 'rename provider':
       case 'remove provider':
       case 'set directory':

@@ -4,6 +4,7 @@ import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
 import { Slug } from '../../domain/values.ts'
 import {
   addSignInProvider,
+  audienceFields,
   changeSignInProvider,
   deleteSignInProvider,
   requireProvider,
@@ -21,6 +22,7 @@ const providerOut = z
   .object({
     id: Slug.meta({ description: 'The id of the sign-in provider', example: 'entra' }),
     issuer: z.string().meta({ description: 'The issuer', example: 'https://acme.okta.example' }),
+    ...audienceFields,
     ...settingFields,
     redirectUri: z.string().meta({
       description: 'The redirect URI to register at the provider',
@@ -35,7 +37,8 @@ const providerOut = z
   })
   .meta({
     id: 'SignInProvider',
-    description: 'A provider of OpenID Connect that members sign in to the dashboard with',
+    description:
+      'A provider of OpenID Connect that members sign in to the dashboard with, or customers to the portal',
   })
 
 const oneProvider = z.object({ provider: providerOut })
@@ -45,15 +48,17 @@ const params = z.strictObject({
   id: z.string().meta({ description: 'The id of the sign-in provider', example: 'entra' }),
 })
 
-/** The providers that members of the workspace sign in with. Client secrets are taken, and never shown. */
+/** The providers that members of the workspace sign in with, and its customers. Client secrets are taken, and never shown. */
 export function signInProviderRoutes(app: ZodApp, ports: ApprovalPorts, baseUrl: string): void {
   const view = (
     tenantId: string,
-    { providerId: id, secretOf: _, createdAt, updatedAt, ...shown }: SignInProvider,
+    { providerId: id, audience, secretOf: _, createdAt, updatedAt, ...shown }: SignInProvider,
   ) => ({
     id,
     ...shown,
-    redirectUri: `${baseUrl}${redirectPath(tenantId, id)}`,
+    audience: audience ? ('customers' as const) : ('members' as const),
+    customerId: audience?.customerId ?? null,
+    redirectUri: `${baseUrl}${redirectPath(tenantId, { providerId: id, ...(audience && { audience }) })}`,
     backChannelLogoutUri: `${baseUrl}${backChannelPath(tenantId, id)}`,
     createdAt,
     updatedAt,
@@ -72,9 +77,9 @@ function readRoutes(app: ZodApp, ports: Ports<'db'>, view: ProviderView): void {
       schema: {
         operationId: 'listSignInProviders',
         tags: ['Workspace'],
-        summary: 'List the providers that members sign in with',
+        summary: 'List the providers that members and customers sign in with',
         description:
-          'There are at most 10, by age. They are always on one page, so there is no `cursor`, `limit` or `order`, and ' +
+          'There are at most 10 for members and 100 for customers, by age. They are always on one page, so there is no `cursor`, `limit` or `order`, and ' +
           '`nextCursor` is always null.',
         response: { 200: answer('The providers', pageOf(providerOut)), ...errors(403) },
       },
@@ -109,9 +114,10 @@ function changeRoutes(app: ZodApp, ports: ApprovalPorts, view: ProviderView): vo
   gatedRoute(app, ports, addSignInProvider, {
     operationId: 'addSignInProvider',
     tags: ['Workspace'],
-    summary: 'Add a provider of OpenID Connect that members sign in with',
+    summary: 'Add a provider of OpenID Connect that members sign in with, or customers',
     description:
-      'Register the redirect URI at the provider: the base URL, `/dashboard/sign-in/`, the tenant ID, `/`, the `id`, and `/callback`. ' +
+      'Register the redirect URI at the provider: the base URL, `/dashboard/sign-in/`, the tenant ID, `/`, the `id`, and `/callback`; ' +
+      'for customers `/portal/`, the tenant ID, `/sign-in/`, the `id`, and `/callback`. ' +
       'The issuer must be an https URL with a public address. Whether it answers is seen at the first sign-in.',
     response: { 200: answer('The provider', oneProvider), ...errors(404, 409, 422) },
     reply: (provider, { request }) => ({ provider: view(callerIn(request).tenantId, provider) }),
@@ -121,15 +127,16 @@ function changeRoutes(app: ZodApp, ports: ApprovalPorts, view: ProviderView): vo
     tags: ['Workspace'],
     summary: 'Change a sign-in provider; omitted fields keep their value',
     description:
-      'Roles change at the next sign-in of each member. The issuer stays: delete the provider and add another for a new issuer.',
-    response: { 200: answer('The provider', oneProvider), ...errors(404) },
+      'Roles change at the next sign-in of each person. The issuer and `audience` stay: delete the provider and add another.',
+    response: { 200: answer('The provider', oneProvider), ...errors(404, 422) },
     reply: (provider, { request }) => ({ provider: view(callerIn(request).tenantId, provider) }),
   })
   gatedRoute(app, ports, deleteSignInProvider, {
     operationId: 'deleteSignInProvider',
     tags: ['Workspace'],
     summary: 'Delete a sign-in provider',
-    description: 'Its sessions end, and its client secret is destroyed. Members stay.',
+    description:
+      'Its sessions end, and its client secret is destroyed. Members and the people of organizations stay.',
     response: {
       200: answer(
         'The sign-in provider is deleted',

@@ -15,7 +15,7 @@ import { CommandRefused, CommandUnavailable, exitCode } from '../../terminal/exi
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { topCommand } from '../context.ts'
-import { columnsOf, pairsOf, productsOf, repeated } from '../import/arguments.ts'
+import { columnsOf, customersNamed, pairsOf, productsOf, repeated } from '../import/arguments.ts'
 import { type FetchOptions, fetchExport, openWorkDirectory } from '../import/fetch.ts'
 import { importData, importLines } from '../import/view.ts'
 
@@ -26,6 +26,7 @@ type ImportOptions = OutputOptions &
     tenant: string
     product: string[]
     map?: string[]
+    organization?: string[]
     column?: string[]
     apply?: boolean
     report?: string
@@ -45,6 +46,11 @@ export function importCommand(program: Command): void {
     .option(
       '--map <policy=keyType>',
       'use this key type for a policy, by its id or name; repeatable',
+      repeated,
+    )
+    .option(
+      '--organization <theirs=ours>',
+      'the customer that an organization is here already, by its id there; repeatable',
       repeated,
     )
     .option('--column <theirs=ours>', 'csv: the keyledger column that a column maps to; repeatable', repeated)
@@ -81,6 +87,7 @@ async function runImportCommand(
   if (tenant.status === 'closed') throw new Refusal('tenant_closed')
   const source = sourceOf(options.from, { columns: columnsOf(options.column) })
   const mapped = pairsOf('--map', options.map)
+  const organizations = await customersNamed(ports, tenantId, options.organization)
   const productOf = await productsOf(ports, tenantId, options.product)
   const config = parseConfig(process.env)
   const { importApiKey, dataDirectory } = config
@@ -89,7 +96,8 @@ async function runImportCommand(
   const work = openWorkDirectory(dataDirectory)
   try {
     const workDirectory = work.path
-    const job = await planJob({ source, path: exported.path, workDirectory, productOf, mapped })
+    const which = { tenantId, productOf, organizations }
+    const job = await planJob({ ...which, source, path: exported.path, workDirectory, mapped })
     await runJob(ports, job, { ...options, plan: tenant.plan }, origin)
     if (options.apply) exported.remove()
   } finally {

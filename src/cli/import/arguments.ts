@@ -1,4 +1,5 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { requireCustomer } from '../../commands/customers/customers.ts'
 import { ConfigError } from '../../config.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { isSlug } from '../../domain/values.ts'
@@ -56,4 +57,22 @@ export async function productsOf(
   const products = new Map<string, PresentProduct>()
   for (const [theirs, ours] of pairsOf('--product', texts)) products.set(theirs, await find(ours))
   return (foreignProductId) => products.get(foreignProductId ?? '')
+}
+
+/**
+ * Our customers by the organizations that they are there: `--organization <theirs>=cus_…`.
+ * @throws ConfigError; Refusal `customer_not_found`, `customer_erased`, `customer_merged`
+ */
+export async function customersNamed(
+  ports: Ports<'db'>,
+  tenantId: string,
+  texts: readonly string[] = [],
+): Promise<Map<string, string>> {
+  const named = pairsOf('--organization', texts)
+  for (const customerId of named.values()) {
+    const { customer } = await requireCustomer(ports, tenantId, customerId)
+    if (customer.erasedAt !== null) throw new Refusal('customer_erased')
+    if (customer.mergedInto !== undefined) throw new Refusal('customer_merged')
+  }
+  return named
 }

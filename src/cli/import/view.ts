@@ -1,7 +1,7 @@
 import { type Job, problemsOf } from '../../import/job.ts'
 import type { KeyTypeChoice } from '../../import/plan/key-types.ts'
 import type { Target } from '../../import/plan/targets.ts'
-import type { Reason, Tally } from '../../import/report.ts'
+import type { OrganizationReason, OrganizationTally, Reason, Tally } from '../../import/report.ts'
 import { table } from '../../terminal/output.ts'
 
 const count = (number: number): string => number.toLocaleString('en-US')
@@ -33,8 +33,9 @@ export function importLines(job: Job, tally: Tally, applied: boolean): string[] 
     ...job.targets.all.flatMap(keyTypeLines),
     ...otherLines(job),
     ...countLines(tally, applied),
-    ...reasonLines(applied ? 'Not imported' : 'Cannot be imported', tally.reasons),
-    ...reasonLines('Imported in part', tally.notes),
+    ...reasonLines(applied ? 'Not imported' : 'Cannot be imported', tally.reasons.map(ofLicenses)),
+    ...reasonLines('Imported in part', tally.notes.map(ofLicenses)),
+    ...organizationLines(tally.organizations, applied),
     ...problemLines(job),
     ...(applied ? [] : ['', 'Nothing was changed. To import them, run the same command with --apply.']),
   ]
@@ -86,14 +87,40 @@ function countLines(tally: Tally, applied: boolean): string[] {
   ])
 }
 
-function reasonLines(title: string, reasons: readonly Reason[]): string[] {
+/** Nothing where the export has none. */
+function organizationLines(tally: OrganizationTally, applied: boolean): string[] {
+  const { imported, alreadyThere, leftOut, people, reasons, notes } = tally
+  if (imported + alreadyThere + leftOut === 0) return []
+  return [
+    '',
+    ...table([
+      [applied ? 'Organizations imported' : 'New organizations', count(imported), `${count(people)} people`],
+      ['Imported before', count(alreadyThere), alreadyThere === 0 ? '' : 'unchanged'],
+      [applied ? 'Not imported' : 'Cannot be imported', count(leftOut), ''],
+    ]),
+    ...reasonLines(
+      `Organizations that ${applied ? 'were not' : 'cannot be'} imported`,
+      reasons.map(ofOrganizations),
+    ),
+    ...reasonLines('Organizations imported in part', notes.map(ofOrganizations)),
+  ]
+}
+
+type Counted = { text: string; times: number; examples: readonly string[] }
+const ofLicenses = ({ licenses, ...reason }: Reason): Counted => ({ ...reason, times: licenses })
+const ofOrganizations = ({ organizations, ...reason }: OrganizationReason): Counted => ({
+  ...reason,
+  times: organizations,
+})
+
+function reasonLines(title: string, reasons: readonly Counted[]): string[] {
   if (reasons.length === 0) return []
   return [
     '',
     `${title}:`,
     ...table(
-      reasons.map(({ text, licenses, examples }) => [
-        `  ${count(licenses)}`,
+      reasons.map(({ text, times, examples }) => [
+        `  ${count(times)}`,
         text,
         `such as ${examples.join(', ')}`,
       ]),

@@ -48,6 +48,8 @@ export type ForeignLicense = TermsInput & {
   createdAt?: string | undefined
   metadata?: Record<string, string> | undefined
   devices?: readonly ForeignDevice[] | undefined
+  /** The customer that it belongs to, which is there; the one with its address when absent. */
+  customerId?: string | undefined
 }
 
 export type Imported =
@@ -102,10 +104,13 @@ export async function importLicenses(
   const take = async (plans: readonly Candidate[], proof?: Proof) => {
     const { tenantId } = product
     const holders = await sealedHolders(ports, tenantId, plans)
-    const ownedBy = await customersByAddress(ports, tenantId, [...holders.values()], origin)
+    const byAddress = plans.flatMap((plan) => (plan.row.customerId ? [] : (holders.get(plan) ?? [])))
+    const ownedBy = await customersByAddress(ports, tenantId, byAddress, origin)
     await forEachOf(plans, atOnce, async (plan) => {
       const holder = holders.get(plan) ?? null
-      const held = { ...plan, terms: { ...plan.terms, holder, ...ownedBy(holder) } }
+      const { customerId } = plan.row
+      const owned = customerId === undefined ? ownedBy(holder) : { customerId }
+      const held = { ...plan, terms: { ...plan.terms, holder, ...owned } }
       const outcome = await importOne(ports, product, held, origin, proof)
       if (outcome === 'imported') imported.add(plan)
       if (outcome === 'key_type_not_found') refused.set(plan.terms.keyHash, outcome)

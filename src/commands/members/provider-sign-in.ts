@@ -5,11 +5,12 @@ import { type LoggedOut, logoutTokenMs } from '../../access/openid/logout-token.
 import type { Verified } from '../../access/openid/openid.ts'
 import { endSessionsAt } from '../../access/sessions.ts'
 import { sha256 } from '../../credentials/sha256.ts'
-import type { GivenRole } from '../../domain/members/roles.ts'
+import { GivenRole } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { roleBy, vouchedEmail } from '../../domain/sign-in-providers/claims.ts'
-import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
+import { mappingTo, roleBy, vouchedEmail } from '../../domain/sign-in-providers/claims.ts'
+import { isOfCustomers, type SignInProvider } from '../../domain/sign-in-providers/provider.ts'
 import type { Ports } from '../../ports.ts'
+import { customerIdentityOf } from '../customers/provider-sign-in.ts'
 import type { Origin } from '../origin.ts'
 import { addMember, changeRole, findMemberByEmail } from './members.ts'
 
@@ -46,7 +47,8 @@ export async function signInWithProvider(
 ): Promise<ProviderSignIn> {
   const { tenantId, provider } = at
   const origin: Origin = { requestId, actor: 'system:sign-in' }
-  const role = roleBy(provider, claims)
+  const mapping = mappingTo(GivenRole, provider)
+  const role = roleBy(mapping, claims)
   if (role === null) return refused('no_role')
   const identity = identityOf(ports, at, subject)
   let linked = await linkedMember(ports, tenantId, identity)
@@ -54,7 +56,13 @@ export async function signInWithProvider(
   if (!linked) {
     const email = vouchedEmail(provider, claims)
     if (email === undefined) return refused('email_not_vouched_for')
-    const memberId = await memberByEmail(ports, at, email, role, origin)
+    const memberId = await memberByEmail(
+      ports,
+      tenantId,
+      email,
+      role === 'kept' ? mapping.defaultRole : role,
+      origin,
+    )
     if (memberId === undefined) return refused('no_member')
     const link = { identity, memberId, tenantId, issuer: provider.issuer }
     if (!(await linkIdentity(ports.db, link, ports.now()))) return refused('linked_otherwise')
@@ -82,15 +90,14 @@ async function linkedMember(
 
 async function memberByEmail(
   ports: SignInPorts,
-  { tenantId, provider }: At,
+  tenantId: string,
   email: string,
-  role: GivenRole | 'kept',
+  first: GivenRole | null,
   origin: Origin,
 ): Promise<string | undefined> {
   const found = await findMemberByEmail(ports, tenantId, email)
   // A provider of the vendor makes no person of a reseller one of the vendor's.
   if (found) return found.role === 'reseller' ? undefined : found.memberId
-  const first = role === 'kept' ? provider.defaultRole : role
   if (first === null) return undefined
   try {
     return await addMember(ports, { tenantId, role: first, email }, origin)
@@ -121,8 +128,14 @@ async function signedIn(ports: Ports<'db'>, memberId: string, identity: string):
   return known ? { outcome: 'signed_in', known, identity } : refused('no_member')
 }
 
+/** What the sessions that began at a provider keep of a person. */
+const identityAt = (ports: Ports<'fingerprint'>, { tenantId, provider }: At, subject: string): string =>
+  isOfCustomers(provider)
+    ? customerIdentityOf(ports, { tenantId, provider }, subject)
+    : identityOf(ports, { tenantId, provider }, subject)
+
 /**
- * Ends the sessions that a provider has ended.
+ * Ends the sessions that a provider has ended, whomever it is for.
  * @returns how many; undefined for a token that was used before
  */
 export async function logOutByProvider(
@@ -136,7 +149,7 @@ export async function logOutByProvider(
   const sessions = {
     tenantId,
     providerId,
-    identity: subject === undefined ? undefined : identityOf(ports, at, subject),
+    identity: subject === undefined ? undefined : identityAt(ports, at, subject),
     sidHash: sid === undefined ? undefined : sha256(sid),
   }
   const token = {

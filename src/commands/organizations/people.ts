@@ -59,8 +59,11 @@ function buyerOf(
 }
 
 /** The id of a person of an organization: the same, no matter who adds them. */
-const personIdOf = ({ deriveId }: Ports<'deriveId'>, { tenantId, customerId }: Place, subjectId: string) =>
-  deriveId('per', tenantId, customerId, subjectId)
+export const personIdOf = (
+  { deriveId }: Ports<'deriveId'>,
+  { tenantId, customerId }: Place,
+  subjectId: string,
+) => deriveId('per', tenantId, customerId, subjectId)
 
 /**
  * Makes an organization a customer of one person again. Its people have no access any more, nor seats of its licenses.

@@ -14,7 +14,7 @@ export function stepsAt(provider: Provider, url: string): Content[] {
     case 'stripe':
       return [
         html`At Stripe open <strong>Developers, API keys, Create restricted key</strong>. Allow <strong>Read</strong> for
-          Prices, Products and Invoices, and <strong>Write</strong> for Checkout Sessions.`,
+          Prices, Products, Invoices and PaymentIntents, and <strong>Write</strong> for Checkout Sessions.`,
         html`Open <strong>Developers, Webhooks, Add endpoint</strong> and enter this URL for events of
           your account: ${address(url)}`,
         html`Choose these events: ${events(provider)}`,
@@ -106,7 +106,7 @@ export const endpointKeyWords: Record<ProviderWithApi, { one: string; allowed: C
   stripe: {
     one: 'a restricted key',
     allowed: html`At Stripe open <strong>Developers, API keys, Create restricted key</strong>. Allow <strong>Read</strong> for
-      Prices, Products and Invoices, and <strong>Write</strong> for Checkout Sessions and Webhook Endpoints.`,
+      Prices, Products, Invoices and PaymentIntents, and <strong>Write</strong> for Checkout Sessions and Webhook Endpoints.`,
   },
   lemonsqueezy: {
     one: 'an API key',

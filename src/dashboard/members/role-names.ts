@@ -5,6 +5,7 @@ import {
   type RecordedRole,
   Role,
 } from '../../domain/members/roles.ts'
+import type { ProvidedRole } from '../../domain/sign-in-providers/events.ts'
 
 /** The custom roles of a workspace, for whatever lets a person choose or read one. */
 export type Roles = readonly CustomRole[]
@@ -20,7 +21,7 @@ export const heldRole = (roles: Roles, role: RecordedRole): RecordedRole | Custo
   roles.find(({ roleId }) => roleId === role) ?? role
 
 /** What a recorded role is called in a form: its name, or its id once it is gone. */
-export const nameOfRole = (roles: Roles, role: RecordedRole): string =>
+export const nameOfRole = (roles: Roles, role: RecordedRole | ProvidedRole): string =>
   roles.find(({ roleId }) => roleId === role)?.name ?? role
 
 /** The role that a person names: by the name, whatever its case, or by the id. What names none stays as it is. */

@@ -4,7 +4,7 @@ import { GivenRole } from '../../domain/members/roles.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
 import { ScimSettings } from '../../domain/scim/events.ts'
 import type { Scim } from '../../domain/scim/scim.ts'
-import { ProviderSettings } from '../../domain/sign-in-providers/events.ts'
+import { ProvidedRole, ProviderSettings } from '../../domain/sign-in-providers/events.ts'
 import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
 import { isSlug } from '../../domain/values.ts'
 import { newForm } from '../forms/filled-form.ts'
@@ -34,7 +34,7 @@ const rolesBy = <Name extends 'value' | 'group', Mapped extends z.ZodType>(
       }),
     )
     if (mapped.success) return mapped.data
-    const message = `Write each line as ${name}: role. Roles are ${roleList(known)}.`
+    const message = `Write each line as ${name}: role. Roles of members are ${roleList(known)}.`
     context.addIssue({ code: 'custom', message })
     return z.NEVER
   })
@@ -46,7 +46,10 @@ const emailDomains = given.transform((text, context) => {
   return z.NEVER
 })
 
-const defaultRole = z.union([GivenRole, z.literal('').transform(() => null)])
+const noRole = z.literal('').transform(() => null)
+
+/** A page without the field has no role to give. */
+const defaultRole = given.pipe(z.union([ProvidedRole, noRole]))
 
 const fieldsWith = (known: Roles) => ({
   operation,
@@ -64,6 +67,8 @@ export const newProviderForm = (known: Roles) =>
     ...fieldsWith(known),
     id: given.refine(isSlug, 'Enter lowercase letters, digits and hyphens, such as entra.'),
     issuer: wantedLine(2048, 'Enter the issuer.'),
+    audience: z.enum(['members', 'customers']),
+    customerId: optionalLine(100).transform((id) => id ?? null),
     clientSecret: wantedLine(4096, 'Enter the client secret.'),
   })
 
@@ -73,7 +78,11 @@ export const providerForm = (known: Roles) =>
 
 /** How members of a directory get their roles. */
 export const directoryForm = (known: Roles) =>
-  z.object({ operation, roles: rolesBy('group', ScimSettings.shape.roles, known), defaultRole })
+  z.object({
+    operation,
+    roles: rolesBy('group', ScimSettings.shape.roles, known),
+    defaultRole: z.union([GivenRole, noRole]),
+  })
 
 /** The form of a directory as it is. */
 export const formOfDirectory = ({ settings }: Pick<Scim, 'settings'>, known: Roles) =>
@@ -99,7 +108,13 @@ export const formOfProvider = (provider: SignInProvider, known: Roles) =>
 /** The field that each refusal concerns. */
 export const fieldOf: Partial<Record<RefusalCode, readonly [field: string, sentence: string]>> = {
   sign_in_provider_exists: ['id', 'A provider with this ID already exists. Choose another ID.'],
-  sign_in_issuer_taken: ['issuer', 'A provider with this issuer already exists. Change that one.'],
+  sign_in_issuer_taken: ['issuer', 'These people already have a provider with this issuer. Change that one.'],
+  sign_in_roles_of_others: [
+    'roles',
+    'Members get roles of members, people of an organization get administrator or member, and other customers none.',
+  ],
+  customer_not_found: ['customerId', 'No customer has this ID.'],
+  not_an_organization: ['customerId', 'This customer is not an organization. Make it one first.'],
   sign_in_issuer_not_allowed: [
     'issuer',
     'Enter an https URL with a public address, without credentials, query and fragment.',

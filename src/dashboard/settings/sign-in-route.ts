@@ -4,7 +4,7 @@ import { listSignInProviders } from '../../../projections/sign-in-providers.ts'
 import { findTenant } from '../../../projections/tenants.ts'
 import { changeSignInRule } from '../../commands/tenants.ts'
 import { newId } from '../../credentials/id.ts'
-import { maxProviders, type SignInProvider } from '../../domain/sign-in-providers/provider.ts'
+import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
 import {
   addSignInProvider,
   changeSignInProvider,
@@ -40,7 +40,7 @@ const back = `/dashboard${path}`
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-/** Where owners say which providers members sign in with. */
+/** Where owners say which providers members and customers sign in with. */
 export function signInSettingPages(app: FastifyInstance, context: PageContext): void {
   const { ports, show } = context
   app.get(path, manage, async (request, reply) => {
@@ -51,8 +51,7 @@ export function signInSettingPages(app: FastifyInstance, context: PageContext): 
     return show(reply, {
       title: 'Single sign-on',
       nav: 'settings',
-      content: (view) =>
-        signInSettingsView(view, { providers, providersOnly, isFull: providers.length >= maxProviders }),
+      content: (view) => signInSettingsView(view, { providers, providersOnly }),
     })
   })
 
@@ -127,8 +126,12 @@ function onePages(app: FastifyInstance, context: PageContext): void {
     if (!data) return form(request, reply, shown, filled)
     const { operation, ...body } = data
     const input = { parameters: { id: shown.provider.providerId }, body }
-    await runOperation(context, request, changeSignInProvider, operation, input)
-    return redirectWith(reply, back, 'Provider saved.')
+    try {
+      await runOperation(context, request, changeSignInProvider, operation, input)
+      return redirectWith(reply, back, 'Provider saved.')
+    } catch (error) {
+      return form(request, reply, shown, refusedForm(error, filled, fieldOf))
+    }
   })
 
   app.post(`${path}/:id/delete`, manageForm, async (request: OneRequest, reply) => {

@@ -1,11 +1,12 @@
+import { OrganizationRole } from '../../domain/organizations/events.ts'
 import type { SignInProvider } from '../../domain/sign-in-providers/provider.ts'
-import { type Html, html } from '../../html.ts'
+import { type Content, type Html, html } from '../../html.ts'
 import { backChannelPath, redirectPath } from '../../http/sign-in-paths.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, formProblem, textArea, textField } from '../forms/form-fields.ts'
 import type { View } from '../frame/page.ts'
 import { copyable, facts, heading, section, select, table, tokenField } from '../frame/parts.ts'
-import { type Roles, roleChoices, roleList } from '../members/role-names.ts'
+import { type Roles, roleChoices } from '../members/role-names.ts'
 
 const path = '/dashboard/settings/sign-in'
 
@@ -28,21 +29,27 @@ export function signInSummary(
   </div>`
 }
 
-type Shown = { providers: readonly SignInProvider[]; providersOnly: boolean; isFull: boolean }
+type Shown = { providers: readonly SignInProvider[]; providersOnly: boolean }
 
-export function signInSettingsView({ token }: View, { providers, providersOnly, isFull }: Shown): Html {
-  const add = !isFull && html`<a class="button" href=${`${path}/new`}>Add provider</a>`
+export function signInSettingsView({ token }: View, { providers, providersOnly }: Shown): Html {
+  const add = html`<a class="button" href=${`${path}/new`}>Add provider</a>`
   return html`<div>
-    ${heading('Single sign-on', 'Providers of OpenID Connect that members sign in with.', add)}
+    ${heading('Single sign-on', 'Providers of OpenID Connect that members and customers sign in with.', add)}
     ${
       providers.length === 0
         ? html`<p class="lead">No providers yet.</p>`
         : html`<div class="sheeted">
             ${table({
               caption: 'Providers',
-              columns: [{ label: 'Provider' }, { label: 'Issuer', wide: true }, { label: 'Email domains' }],
-              rows: providers.map(({ providerId, name, issuer, domains }) => [
+              columns: [
+                { label: 'Provider' },
+                { label: 'For' },
+                { label: 'Issuer', wide: true },
+                { label: 'Email domains' },
+              ],
+              rows: providers.map(({ providerId, name, audience, issuer, domains }) => [
                 html`<a href=${`${path}/${providerId}`}>${name}</a>`,
+                audienceWords(audience),
                 html`<code>${issuer}</code>`,
                 domains.join(', '),
               ]),
@@ -70,43 +77,64 @@ export function signInSettingsView({ token }: View, { providers, providersOnly, 
   </div>`
 }
 
+/** Whom a provider is for. */
+function audienceWords(audience: SignInProvider['audience']): Content {
+  if (!audience) return 'Members'
+  const { customerId } = audience
+  return customerId === null
+    ? 'All customers'
+    : html`<a href=${`/dashboard/customers/${customerId}`}>One organization</a>`
+}
+
 type Target = { action: string; operation: string; button: string }
 
-function settingFields(form: FilledForm, roles: Roles): Html[] {
-  return [
-    textField(form, {
-      name: 'name',
-      label: 'Name',
-      hint: 'Shown on the button of the sign-in page.',
-      maxlength: 60,
-    }),
-    textField(form, { name: 'clientId', label: 'Client ID', maxlength: 300, autocomplete: 'off' }),
-    textArea(form, {
-      name: 'domains',
-      label: 'Email domains',
-      hint: 'The provider may vouch for addresses of these domains, one in each line. Subdomains are separate.',
-      rows: 3,
-    }),
-    textField(form, {
-      name: 'roleClaim',
-      label: 'Claim with roles (optional)',
-      hint: 'For example groups. Without it, members keep the role that they have here.',
-      required: false,
-      maxlength: 100,
-    }),
-    textArea(form, {
-      name: 'roles',
-      label: 'Roles (optional)',
-      hint: `One in each line, as value: role. The first that fits counts. Roles are ${roleList(roles)}.`,
-      required: false,
-    }),
-    choiceField(form, {
-      name: 'defaultRole',
-      label: 'Default role',
-      hint: 'For people without a mapped value, and for new members without a claim.',
-      choices: [['', 'None: refuse them'], ...roleChoices(roles)],
-    }),
-  ]
+type Choices = readonly (readonly [role: string, name: string])[]
+
+const organizationRoles: Choices = OrganizationRole.options.map((role) => [role, role])
+
+const settingFields = (form: FilledForm): Html[] => [
+  textField(form, {
+    name: 'name',
+    label: 'Name',
+    hint: 'Shown on the button of the sign-in page.',
+    maxlength: 60,
+  }),
+  textField(form, { name: 'clientId', label: 'Client ID', maxlength: 300, autocomplete: 'off' }),
+  textArea(form, {
+    name: 'domains',
+    label: 'Email domains',
+    hint: 'The provider may vouch for addresses of these domains, one in each line. Subdomains are separate.',
+    rows: 3,
+  }),
+]
+
+/** What gives roles. @param choices the roles of those whom the provider is for */
+const roleFields = (form: FilledForm, choices: Choices): Html[] => [
+  textField(form, {
+    name: 'roleClaim',
+    label: 'Claim with roles (optional)',
+    hint: 'For example groups. Without it, people keep the role that they have here.',
+    required: false,
+    maxlength: 100,
+  }),
+  textArea(form, {
+    name: 'roles',
+    label: 'Roles (optional)',
+    hint: `One in each line, as value: role. The first that fits counts. Roles are ${choices.map(([, name]) => name).join(', ')}.`,
+    required: false,
+  }),
+  choiceField(form, {
+    name: 'defaultRole',
+    label: 'Default role',
+    hint: 'For people without a mapped value, and for new people without a claim.',
+    choices: [['', 'None: refuse them'], ...choices],
+  }),
+]
+
+/** The roles of those whom a provider is for; customers who are in no organization have none. */
+function choicesFor(audience: SignInProvider['audience'], roles: Roles): Choices {
+  if (!audience) return roleChoices(roles)
+  return audience.customerId === null ? [] : organizationRoles
 }
 
 const secretField = (form: FilledForm, label: string, required: boolean): Html =>
@@ -138,9 +166,10 @@ export function newProviderView(
   form: FilledForm,
   operation: string,
 ): Html {
-  const redirect = `${view.baseUrl}${redirectPath(tenantId, 'ID')}`
+  const redirectOf = (audience?: SignInProvider['audience']): Html =>
+    html`<code>${view.baseUrl}${redirectPath(tenantId, { providerId: 'ID', ...(audience && { audience }) })}</code>`
   return html`<div class="narrow">
-    ${heading('Add provider', html`Register the redirect URI <code>${redirect}</code> at the provider, with your ID in it.`)}
+    ${heading('Add provider', html`Register the redirect URI at the provider, with your ID in it: ${redirectOf()} for members, ${redirectOf({ customerId: null })} for customers.`)}
     ${formOf(view, form, { action: path, operation, button: 'Add provider' }, [
       textField(form, {
         name: 'id',
@@ -156,8 +185,26 @@ export function newProviderView(
         hint: 'Exactly as the provider writes it. It never changes.',
         maxlength: 2048,
       }),
+      choiceField(form, {
+        name: 'audience',
+        label: 'For',
+        hint: 'Members sign in to the dashboard, customers to the portal. It never changes.',
+        choices: [
+          ['members', 'Members'],
+          ['customers', 'Customers'],
+        ],
+      }),
+      textField(form, {
+        name: 'customerId',
+        label: 'Organization (optional)',
+        hint: 'The ID of a customer, cus_…, whose people alone sign in. Without it, all customers do, and it gives no roles.',
+        required: false,
+        maxlength: 100,
+        autocomplete: 'off',
+      }),
       secretField(form, 'Client secret', true),
-      ...settingFields(form, roles),
+      ...settingFields(form),
+      ...roleFields(form, [...roleChoices(roles), ...organizationRoles]),
     ])}
   </div>`
 }
@@ -166,26 +213,37 @@ export function newProviderView(
 export function providerView(
   view: View,
   tenantId: string,
-  { providerId, issuer, name }: SignInProvider,
+  provider: SignInProvider,
   roles: Roles,
   form: FilledForm,
   operation: string,
 ): Html {
+  const { providerId, issuer, name, audience } = provider
   const at = `${path}/${providerId}`
+  const choices = choicesFor(audience, roles)
   return html`<div>
     ${heading(name, html`<code>${issuer}</code>`)}
     <div class="sheet">
       ${facts([
-        ['Redirect URI', copyable('redirect URI', `${view.baseUrl}${redirectPath(tenantId, providerId)}`)],
+        ['For', audienceWords(audience)],
+        ['Redirect URI', copyable('redirect URI', `${view.baseUrl}${redirectPath(tenantId, provider)}`)],
         [
           'Back-channel logout URI',
           copyable('back-channel logout URI', `${view.baseUrl}${backChannelPath(tenantId, providerId)}`),
         ],
-        ['Page after signing out', copyable('page after signing out', `${view.baseUrl}/dashboard/sign-in`)],
+        ...(audience
+          ? []
+          : ([
+              [
+                'Page after signing out',
+                copyable('page after signing out', `${view.baseUrl}/dashboard/sign-in`),
+              ],
+            ] as const)),
       ])}
     </div>
     ${formOf(view, form, { action: at, operation, button: 'Save' }, [
-      ...settingFields(form, roles),
+      ...settingFields(form),
+      ...(choices.length > 0 ? roleFields(form, choices) : []),
       secretField(form, 'New client secret (optional)', false),
     ])}
     ${section(
@@ -194,7 +252,7 @@ export function providerView(
         <summary>Delete provider…</summary>
         <form class="stack-tight" method="post" action=${`${at}/delete`}>
           ${tokenField(view.token)}<input type="hidden" name="operation" value=${operation} />
-          <p>Sessions that began at this provider end. Members stay.</p>
+          <p>Sessions that began at this provider end. Members and the people of organizations stay.</p>
           <div><button class="dangerous">Delete provider</button></div>
         </form>
       </details>`,

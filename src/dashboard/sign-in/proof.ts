@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findSignInProvider } from '../../../projections/sign-in-providers.ts'
+import { findProviderOfMembers } from '../../../projections/sign-in-providers.ts'
 import { type ChallengePurpose, keepChallenge, takeChallenge } from '../../access/passkey-ceremony.ts'
 import { signInMethods } from '../../commands/members/set-up.ts'
 import { proveWithPasskey, proveWithPassword, type SignIn } from '../../commands/members/sign-in.ts'
@@ -116,7 +116,7 @@ export async function ask(
   const { password, passkeys } = await signInMethods(ports, memberId)
   const [action = ''] = request.url.split('?')
   const at = request.session.member?.provider
-  const provider = at && (await findSignInProvider(ports.db, tenantId, at.providerId))
+  const provider = at && (await findProviderOfMembers(ports.db, tenantId, at.providerId))
   const again = provider && {
     name: provider.name,
     href: `${beginPath(tenantId, provider.providerId)}?confirm=yes&return=${encodeURIComponent(back)}`,

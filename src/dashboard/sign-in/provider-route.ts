@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findSignInProvider } from '../../../projections/sign-in-providers.ts'
+import { findProviderOfMembers } from '../../../projections/sign-in-providers.ts'
 import { findTenant } from '../../../projections/tenants.ts'
 import type { Verified } from '../../access/openid/openid.ts'
 import { type BegunSignIn, providerSignInMs } from '../../access/provider-sign-ins.ts'
@@ -91,9 +91,9 @@ async function providerOf(
 ): Promise<AtProvider> {
   const { workspace: tenantId, provider: providerId } = params
   const tenant = await findTenant(db, tenantId)
-  const provider = await findSignInProvider(db, tenantId, providerId)
+  const provider = await findProviderOfMembers(db, tenantId, providerId)
   if (!provider || tenant?.status === 'closed') throw notFound('sign-in provider')
-  return { tenantId, provider, redirectUri: `${baseUrl}${redirectPath(tenantId, providerId)}` }
+  return { tenantId, provider, redirectUri: `${baseUrl}${redirectPath(tenantId, provider)}` }
 }
 
 function browserCookie({ baseUrl }: Pick<PageContext, 'baseUrl'>): BrowserCookie {

@@ -5,7 +5,9 @@ import type { OrganizationEvent } from '../organizations/events.ts'
 import {
   decideOnPeople,
   evolvePeople,
+  imported,
   isOrganizationCommand,
+  type NewPerson,
   type OrganizationCommand,
   type People,
 } from '../organizations/people.ts'
@@ -58,6 +60,18 @@ export type CustomerCommand =
       meters?: readonly MeterTerms[] | undefined
       at: string
     }
+  /** A customer of another system with its people. It is one append, so that an import leaves no half of one. */
+  | {
+      type: 'ImportOrganization'
+      customerId: string
+      tenantId: string
+      subjectId: string
+      email: string
+      name: string | null
+      metadata: Record<string, string>
+      people: readonly NewPerson[]
+      at: string
+    }
   | {
       type: 'ChangeCustomer'
       subjectId: string
@@ -91,6 +105,11 @@ export function decideCustomer(customer: Customer, command: CustomerCommand): Cu
       if (customer.status !== 'absent') throw new Refusal('customer_exists')
       const { type: _, meters, ...data } = command
       return [{ type: 'CustomerCreated', data }, ...metersReplaced({ meters: [] }, meters, data.at)]
+    }
+    case 'ImportOrganization': {
+      if (customer.status !== 'absent') return []
+      const { type: _, people, ...data } = command
+      return [{ type: 'CustomerCreated', data }, ...imported(command)]
     }
     case 'ChangeCustomer': {
       if (customer.status === 'absent') throw new Refusal('customer_not_found')

@@ -109,6 +109,25 @@ const formed = ({
     { type: 'PersonAdded', data: { ...administrator, tenantId, at } },
   ] satisfies OrganizationEvent[]
 
+/**
+ * The people of an organization that another system had. Each of them is added once.
+ * @throws Refusal `too_many_people`; `last_administrator` where nobody could add people
+ */
+export function imported({
+  tenantId,
+  people,
+  at,
+}: Pick<
+  Extract<OrganizationCommand, { type: 'AddPeople' }>,
+  'tenantId' | 'people' | 'at'
+>): OrganizationEvent[] {
+  if (people.every(({ role }) => role !== 'administrator')) throw new Refusal('last_administrator')
+  return [
+    { type: 'OrganizationFormed', data: { at } },
+    ...added({}, { type: 'AddPeople', tenantId, people, invite: undefined, at }),
+  ]
+}
+
 /** Those who are in it already stay as they are. */
 function added(
   people: People,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { GivenRole } from '../members/roles.ts'
+import { OrganizationRole } from '../organizations/events.ts'
 import { Moment, Slug, text } from '../values.ts'
 
 /** A domain of email addresses in ASCII: `acme.example`. Subdomains are domains of their own. */
@@ -11,11 +12,20 @@ const EmailDomain = z
     'must be a domain in lowercase ASCII, such as acme.example',
   )
 
+/** A role that a provider gives: one of members, or one of the people of an organization. */
+export const ProvidedRole = z.union([GivenRole, OrganizationRole])
+export type ProvidedRole = z.infer<typeof ProvidedRole>
+
+/** The customers that a provider is for: all of the vendor's, or the people of one organization. */
+export const ProviderAudience = z.strictObject({ customerId: z.string().min(1).nullable() })
+export type ProviderAudience = z.infer<typeof ProviderAudience>
+
 /** A value of the claim, and the role that it gives. */
 const MappedRole = z.strictObject({
   value: text(200).meta({ description: 'A value of the claim', example: 'licensing-admins' }),
-  role: GivenRole.meta({
-    description: 'The role that it gives, built in or the id of a custom one',
+  role: ProvidedRole.meta({
+    description:
+      'The role that it gives: for members built in or the id of a custom one, in an organization `administrator` or `member`',
     example: 'admin',
   }),
 })
@@ -30,7 +40,7 @@ export const ProviderSettings = z.strictObject({
   /** The first one whose value the claim has gives the role. */
   roles: z.array(MappedRole).max(50),
   /** For a claim without a mapped value. Null: such a person is refused. */
-  defaultRole: GivenRole.nullable(),
+  defaultRole: ProvidedRole.nullable(),
   /** The domains of the email addresses that the provider may vouch for. */
   domains: z.array(EmailDomain).min(1).max(50),
 })
@@ -48,6 +58,8 @@ export const SignInProviderEvent = z.discriminatedUnion('type', [
       operationId,
       providerId: Slug,
       issuer: z.string().min(1).max(2048),
+      /** Absent: members of the workspace. It never changes. */
+      audience: ProviderAudience.optional(),
       at: Moment,
     }),
   }),

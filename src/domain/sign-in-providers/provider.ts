@@ -1,20 +1,30 @@
 import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
+import { GivenRole } from '../members/roles.ts'
+import { OrganizationRole } from '../organizations/events.ts'
 import { Refusal } from '../refusal.ts'
-import type { ProviderSettings, SignInProviderEvent } from './events.ts'
+import type { ProviderAudience, ProviderSettings, SignInProviderEvent } from './events.ts'
 
-/** A provider of OpenID Connect that members of a workspace sign in with. */
+/** A provider of OpenID Connect that members of a workspace sign in with, or its customers. */
 export type SignInProvider = ProviderSettings & {
   providerId: string
   /** It never changes: people are linked by what this issuer calls them. */
   issuer: string
+  /** Absent: members of the workspace. It never changes: an approval says whom a provider lets in. */
+  audience?: ProviderAudience
   /** The operation that brought the client secret, which names it in the vault. */
   secretOf: string
   createdAt: string
   updatedAt: string
 }
 
-/** The providers of a tenant. They share a stream, so that their number has a limit and no issuer is there twice. */
+/** One that customers sign in to the portal with. */
+export type ProviderOfCustomers = SignInProvider & { audience: ProviderAudience }
+
+export const isOfCustomers = (provider: SignInProvider): provider is ProviderOfCustomers =>
+  provider.audience !== undefined
+
+/** The providers of a tenant. They share a stream, so that their number has a limit and no issuer is there twice for the same people. */
 export type SignInProviders = {
   /** Undefined before the first one. */
   tenantId: string | undefined
@@ -27,14 +37,21 @@ export type SignInProviders = {
 type Named = { operationId: string; providerId: string; at: string }
 
 export type SignInProviderCommand =
-  | (Named & { type: 'AddProvider'; tenantId: string; issuer: string; settings: ProviderSettings })
+  | (Named & {
+      type: 'AddProvider'
+      tenantId: string
+      issuer: string
+      audience?: ProviderAudience | undefined
+      settings: ProviderSettings
+    })
   /** What is undefined stays. `newSecret`: the vault holds a client secret of this operation. */
   | (Named & { type: 'ChangeProvider'; change: Changes; newSecret: boolean })
   | (Named & { type: 'RemoveProvider' })
 
 type Changes = { readonly [K in keyof ProviderSettings]?: ProviderSettings[K] | undefined }
 
-export const maxProviders = 10
+/** As many as the sign-in page of the dashboard may offer, and as many as a vendor's customers may have. */
+export const maxProviders = { members: 10, customers: 100 } as const
 
 const noProviders: SignInProviders = { tenantId: undefined, providers: [], operationIds: [] }
 
@@ -43,21 +60,61 @@ export const findProvider = (
   providerId: string,
 ): SignInProvider | undefined => providers.find((provider) => provider.providerId === providerId)
 
+type Addition = Pick<SignInProvider, 'providerId' | 'issuer' | 'audience'>
+
+/**
+ * Refuses a provider that cannot be added to these.
+ * @throws Refusal `sign_in_provider_exists`, `sign_in_issuer_taken`, `sign_in_provider_limit`
+ */
+export function requireAddable(
+  state: Pick<SignInProviders, 'providers'>,
+  { providerId, issuer, audience }: Addition,
+): void {
+  if (findProvider(state, providerId)) throw new Refusal('sign_in_provider_exists')
+  const ofSameKind = state.providers.filter(
+    (provider) => (provider.audience === undefined) === (audience === undefined),
+  )
+  const hasIssuer = ofSameKind.some(
+    (provider) => provider.issuer === issuer && provider.audience?.customerId === audience?.customerId,
+  )
+  if (hasIssuer) throw new Refusal('sign_in_issuer_taken')
+  const most = audience === undefined ? maxProviders.members : maxProviders.customers
+  if (ofSameKind.length >= most) throw new Refusal('sign_in_provider_limit')
+}
+
+type Mapping = { [K in 'roleClaim' | 'roles' | 'defaultRole']?: ProviderSettings[K] | undefined }
+
+/**
+ * Refuses roles that nobody has whom the provider is for. Customers who are in no organization have none.
+ * @throws Refusal `sign_in_roles_of_others`
+ */
+export function requireFittingRoles(
+  audience: ProviderAudience | undefined,
+  { roleClaim = null, roles = [], defaultRole = null }: Mapping,
+): void {
+  const given = [...roles.map(({ role }) => role), ...(defaultRole === null ? [] : [defaultRole])]
+  const isFitting =
+    audience?.customerId === null
+      ? given.length === 0 && roleClaim === null
+      : given.every((role) => (audience ? OrganizationRole : GivenRole).safeParse(role).success)
+  if (!isFitting) throw new Refusal('sign_in_roles_of_others')
+}
+
 /**
  * Settings that are already recorded and a repeated operation change nothing.
- * @throws Refusal `sign_in_provider_exists`, `sign_in_issuer_taken`, `sign_in_provider_limit`, `sign_in_provider_not_found`
+ * @throws Refusal `sign_in_provider_exists`, `sign_in_issuer_taken`, `sign_in_provider_limit`, `sign_in_provider_not_found`,
+ *   `sign_in_roles_of_others`
  */
 function decide(state: SignInProviders, command: SignInProviderCommand): SignInProviderEvent[] {
   const { operationId, providerId, at } = command
   if (state.operationIds.includes(operationId)) return []
   const present = findProvider(state, providerId)
   if (command.type === 'AddProvider') {
-    const { tenantId, issuer, settings } = command
-    if (present) throw new Refusal('sign_in_provider_exists')
-    if (state.providers.some((provider) => provider.issuer === issuer))
-      throw new Refusal('sign_in_issuer_taken')
-    if (state.providers.length >= maxProviders) throw new Refusal('sign_in_provider_limit')
-    const data = { tenantId, operationId, providerId, issuer, ...settings, at }
+    const { tenantId, issuer, audience, settings } = command
+    const whose = audience && { audience }
+    requireAddable(state, { providerId, issuer, ...whose })
+    requireFittingRoles(audience, settings)
+    const data = { tenantId, operationId, providerId, issuer, ...whose, ...settings, at }
     return [{ type: 'SignInProviderAdded', data }]
   }
   if (!present) throw new Refusal('sign_in_provider_not_found')
@@ -65,6 +122,7 @@ function decide(state: SignInProviders, command: SignInProviderCommand): SignInP
     return [{ type: 'SignInProviderRemoved', data: { operationId, providerId, at } }]
   const before = settingsOf(present)
   const after = settingsOf({ ...present, ...withoutUndefined(command.change) })
+  requireFittingRoles(present.audience, after)
   const decided: SignInProviderEvent[] = []
   if (!sameJson(before, after))
     decided.push({ type: 'SignInProviderChanged', data: { operationId, providerId, ...after, at } })
@@ -94,8 +152,9 @@ function evolve(state: SignInProviders, { type, data }: SignInProviderEvent): Si
   })
   switch (type) {
     case 'SignInProviderAdded': {
-      const { tenantId, issuer } = data
-      const added = { providerId, issuer, secretOf: operationId, createdAt: at, updatedAt: at }
+      const { tenantId, issuer, audience } = data
+      const whose = audience && { audience }
+      const added = { providerId, issuer, ...whose, secretOf: operationId, createdAt: at, updatedAt: at }
       const providers = [...state.providers, { ...settingsOf(data), ...added }]
       return { tenantId, operationIds, providers }
     }

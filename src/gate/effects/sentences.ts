@@ -155,7 +155,7 @@ const recordedWords: ReadonlyMap<string, string> = new Map<
 >([
   [
     'SignInProviderAdded',
-    'People whom the provider vouches for can sign in to this workspace as members, with the roles that it gives',
+    'People whom the provider vouches for can sign in with it, with the roles that it gives',
   ],
   [
     'SignInProviderChanged',
@@ -168,7 +168,7 @@ const recordedWords: ReadonlyMap<string, string> = new Map<
   ],
   [
     'SignInProviderRemoved',
-    'Members can no longer sign in with the provider, and sessions that were started with it end',
+    'No one can sign in with the provider any more, and sessions that were started with it end',
   ],
   ['CustomRoleAdded', 'Owners can give members the new role'],
   [

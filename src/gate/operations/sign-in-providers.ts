@@ -1,15 +1,33 @@
 import { z } from 'zod'
+import { findCustomer } from '../../../projections/customers.ts'
 import { findSignInProvider, listSignInProviders } from '../../../projections/sign-in-providers.ts'
 import { requireRoles, rolesIn } from '../../commands/custom-roles.ts'
 import { addProvider, changeProvider, removeProvider } from '../../commands/sign-in-providers.ts'
+import { isId } from '../../credentials/id.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { ProviderSettings } from '../../domain/sign-in-providers/events.ts'
-import { maxProviders, type SignInProvider } from '../../domain/sign-in-providers/provider.ts'
+import { type ProviderAudience, ProviderSettings } from '../../domain/sign-in-providers/events.ts'
+import {
+  requireAddable,
+  requireFittingRoles,
+  type SignInProvider,
+} from '../../domain/sign-in-providers/provider.ts'
 import { Slug, SlugInPath, text } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
 import { type Detail, gatedOperation } from '../operation.ts'
 
 const { name, clientId, roleClaim, roles, defaultRole, domains } = ProviderSettings.shape
+
+/** Whom a provider is for, as the interface describes it. It is fixed once the provider is added. */
+export const audienceFields = {
+  audience: z.enum(['members', 'customers']).meta({
+    description: 'Who signs in: members of the workspace to the dashboard, or customers to the portal',
+    example: 'members',
+  }),
+  customerId: z.string().nullable().meta({
+    description: 'The organization whose people sign in; null for members, and for all customers',
+    example: null,
+  }),
+}
 
 /** The settings of a provider, as the interface describes them. */
 export const settingFields = {
@@ -20,7 +38,7 @@ export const settingFields = {
   }),
   roleClaim: roleClaim.meta({
     description:
-      'The claim whose values give roles, a text or a list of texts; null when members keep the role that they have here',
+      'The claim whose values give roles, a text or a list of texts; null when people keep the role that they have here',
     example: 'groups',
   }),
   roles: roles.meta({
@@ -29,7 +47,7 @@ export const settingFields = {
   }),
   defaultRole: defaultRole.meta({
     description:
-      'The role without a mapped value, and of a new member without `roleClaim`; null refuses them',
+      'The role without a mapped value, and of a new member or person without `roleClaim`; null refuses them',
     example: 'auditor',
   }),
   domains: domains.meta({
@@ -57,11 +75,17 @@ const added = z
       description: 'The issuer, exactly as the provider writes it; it never changes',
       example: 'https://acme.okta.example',
     }),
+    audience: audienceFields.audience.default('members'),
+    customerId: audienceFields.customerId.default(null),
     clientSecret,
     ...settingFields,
     roleClaim: settingFields.roleClaim.default(null),
     roles: settingFields.roles.default([]),
     defaultRole: settingFields.defaultRole.default(null),
+  })
+  .refine(({ audience, customerId }) => audience === 'customers' || customerId === null, {
+    path: ['customerId'],
+    error: 'Only a provider for customers may be for one organization.',
   })
   .meta({
     example: {
@@ -99,11 +123,14 @@ export const addSignInProvider = gatedOperation({
   approvedWith,
   input: z.object({ body: added }),
   async check(ports, tenantId, { body }) {
-    const { providers } = await listSignInProviders(ports.db, tenantId)
-    if (providers.some(({ providerId }) => providerId === body.id))
-      throw new Refusal('sign_in_provider_exists')
-    if (providers.some(({ issuer }) => issuer === body.issuer)) throw new Refusal('sign_in_issuer_taken')
-    if (providers.length >= maxProviders) throw new Refusal('sign_in_provider_limit')
+    const whose = audienceOf(body)
+    await requireOrganization(ports, tenantId, body.customerId)
+    requireAddable(await listSignInProviders(ports.db, tenantId), {
+      providerId: body.id,
+      issuer: body.issuer,
+      ...(whose && { audience: whose }),
+    })
+    requireFittingRoles(whose, body)
     await requireRoles(ports, tenantId, rolesIn(body))
     const url = URL.parse(body.issuer)
     const isBare = url !== null && url.search === '' && url.hash === ''
@@ -113,15 +140,22 @@ export const addSignInProvider = gatedOperation({
   async describe(ports, tenantId, { body }) {
     const { revision } = await listSignInProviders(ports.db, tenantId)
     return {
-      summary: `Let people sign in to this workspace with ${body.name}`,
+      summary:
+        body.audience === 'members'
+          ? `Let people sign in to this workspace with ${body.name}`
+          : `Let customers sign in to the portal with ${body.name}`,
       target: { host: URL.parse(body.issuer)?.host ?? '', url: body.issuer },
-      details: detailsOf(body),
+      details: [
+        ...(body.audience === 'members' ? [] : [['Customers', body.customerId ?? 'all'] as const]),
+        ...detailsOf(body),
+      ],
       state: { revision },
     }
   },
   run(ports, tenantId, { body }, { id, origin }): Promise<SignInProvider> {
-    const { id: providerId, issuer, clientSecret: secret, ...settings } = body
-    return addProvider(ports, tenantId, { providerId, issuer, clientSecret: secret, settings }, id, origin)
+    const { id: providerId, issuer, audience: _, customerId: __, clientSecret: secret, ...settings } = body
+    const provider = { providerId, issuer, audience: audienceOf(body), clientSecret: secret, settings }
+    return addProvider(ports, tenantId, provider, id, origin)
   },
 })
 
@@ -134,7 +168,10 @@ export const changeSignInProvider = gatedOperation({
   approvedWith,
   input: z.object({ params, body: changed }),
   async check(ports, tenantId, { params: { id }, body }) {
-    await requireProvider(ports, tenantId, id)
+    const provider = await requireProvider(ports, tenantId, id)
+    const { roleClaim: claim = provider.roleClaim, roles: mapped = provider.roles } = body
+    const { defaultRole: given = provider.defaultRole } = body
+    requireFittingRoles(provider.audience, { roleClaim: claim, roles: mapped, defaultRole: given })
     await requireRoles(ports, tenantId, rolesIn(body))
   },
   async describe(ports, tenantId, { params: { id }, body }) {
@@ -171,6 +208,23 @@ export const deleteSignInProvider = gatedOperation({
   run: (ports, tenantId, { params: { id: providerId } }, { id, origin }): Promise<void> =>
     removeProvider(ports, tenantId, providerId, id, origin),
 })
+
+type Whose = { audience: 'members' | 'customers'; customerId: string | null }
+
+const audienceOf = ({ audience, customerId }: Whose): ProviderAudience | undefined =>
+  audience === 'members' ? undefined : { customerId }
+
+/** @throws Refusal `customer_not_found`, also for a customer of another tenant, and `not_an_organization` */
+async function requireOrganization(
+  { db }: Ports<'db'>,
+  tenantId: string,
+  customerId: string | null,
+): Promise<void> {
+  if (customerId === null) return
+  const entry = isId('cus', customerId) ? await findCustomer(db, tenantId, customerId) : undefined
+  if (!entry) throw new Refusal('customer_not_found')
+  if (entry.customer.people === undefined) throw new Refusal('not_an_organization')
+}
 
 /** @throws Refusal `sign_in_provider_not_found` */
 export async function requireProvider(

@@ -110,9 +110,9 @@ const newestFirst = (one: ForeignDevice, other: ForeignDevice): number =>
 
 const maxPairs = 50
 
-/** Its id in the other system is kept, so that a license that is already there can be recognized. */
-function metadataOf(
-  { metadata, externalId }: ForeignLicense,
+/** Its id in the other system is kept, so that what is already there can be recognized. */
+export function metadataOf(
+  { metadata, externalId }: Pick<ForeignLicense, 'metadata' | 'externalId'>,
   source: string,
   note: (sentence: string) => void,
 ): Record<string, string> {
@@ -129,7 +129,7 @@ function metadataOf(
 }
 
 /** Text on one line without control characters. */
-const plainText = (text: string, most: number): string =>
+export const plainText = (text: string, most: number): string =>
   nameInOneLine(text.toWellFormed()).slice(0, most).toWellFormed()
 
 /**

@@ -11,6 +11,14 @@ import {
   policyNamed,
   type Unusable,
 } from '../foreign.ts'
+import {
+  Fields,
+  memberOf,
+  metadataOf,
+  organizationOf,
+  organizationsOf,
+  personOf,
+} from './cryptlex-organizations.ts'
 import { durationOf, isoDurationOf, isoOf } from './moments.ts'
 import {
   dataOf,
@@ -32,7 +40,9 @@ const cryptlexApi: ApiLists = {
   accept: 'application/json',
   needsAccount: false,
   async *lists() {
-    for (const list of ['products', 'license-templates', 'product-versions', 'licenses', 'activations']) {
+    // Later lists come last, so that a download that an earlier version began continues at the right one.
+    const licenses = ['products', 'license-templates', 'product-versions', 'licenses', 'activations']
+    for (const list of [...licenses, 'organizations', 'users']) {
       yield { list, of: null, first: `/v3/${list}?limit=${pageSize}&page=1` }
     }
   },
@@ -42,10 +52,7 @@ const cryptlexApi: ApiLists = {
   },
 }
 
-const Fields = z.looseObject({ id: z.string() })
-type Fields = z.infer<typeof Fields>
-
-/** Cryptlex: license templates become key types, activations devices, feature flags entitlements with values. */
+/** Cryptlex: license templates become key types, activations devices, feature flags entitlements with values, organizations organizations. */
 export const cryptlexSource: Source = {
   name: 'cryptlex',
   pieceOf,
@@ -56,6 +63,7 @@ export const cryptlexSource: Source = {
     return [licenseOf(from, license, { pieces, shared })]
   },
   policiesIn: (shared) => [...shared.all('templates').values()].map((data) => policyOf(Fields.parse(data))),
+  organizationsIn: (shared) => [...organizationsOf(shared).values()],
   policyNamed,
   api: cryptlexApi,
 }
@@ -68,6 +76,8 @@ const kinds: Record<string, string> = {
   'license-policies': 'templates',
   'product-versions': 'versions',
   products: 'products',
+  organizations: 'organizations',
+  users: 'users',
 }
 
 function pieceOf({ list, from, data }: ExportItem): Piece | string | undefined {
@@ -76,6 +86,11 @@ function pieceOf({ list, from, data }: ExportItem): Piece | string | undefined {
   const read = Fields.safeParse(data)
   if (!read.success) return 'It is not an object of the API of Cryptlex.'
   const { id } = read.data
+  if (kind === 'organizations') return { kind, id, group: null, from, data: { from, fields: read.data } }
+  if (kind === 'users') {
+    const member = memberOf(read.data)
+    return member && { kind, id, group: null, from, data: member }
+  }
   const group = kind === 'licenses' ? id : kind === 'activations' ? (textOf(read.data.licenseId) ?? '') : null
   return { kind, id, group, from, data: read.data }
 }
@@ -137,6 +152,7 @@ function licenseOf(from: string, license: Fields, { pieces, shared }: Context): 
     entitlementValues: valuesOfFlags(flags ?? []),
     email,
     name,
+    organization: organizationOf(from, license, shared),
     createdAt: createdAt ?? null,
     expiresAt: expiresAt ?? null,
     updatesUntil,
@@ -158,15 +174,6 @@ function policyIdOf(license: Fields, shared: Shared): string | null {
   if (template !== null) return template
   const product = Fields.safeParse(shared.get('products', textOf(license.productId)))
   return product.success ? (textOf(product.data.displayName) ?? textOf(product.data.name)) : null
-}
-
-const Person = z.looseObject({ email: z.unknown(), firstName: z.unknown(), lastName: z.unknown() })
-
-function personOf(user: unknown): { email: string | null; name: string | null } {
-  const person = Person.safeParse(user)
-  if (!person.success) return { email: null, name: null }
-  const names = [person.data.firstName, person.data.lastName].flatMap((part) => textOf(part) ?? [])
-  return { email: textOf(person.data.email), name: names.join(' ') || null }
 }
 
 const Flag = z.looseObject({ name: z.string(), enabled: z.boolean(), data: z.unknown() })
@@ -203,20 +210,6 @@ function deviceOf(activation: Fields): ForeignDevice {
     name: textOf(activation.hostname),
     lastSeen: textOf(activation.lastSyncedAt) ?? textOf(activation.createdAt),
     ...(fingerprint !== null && { machine: fingerprint }),
-  }
-}
-
-const Pairs = z.array(z.looseObject({ key: z.string(), value: z.coerce.string() })).catch([])
-const Tags = z.array(z.string()).catch([])
-
-function metadataOf({ metadata, tags, notes }: Fields): Record<string, string> {
-  const pairs = Pairs.parse(metadata).map(({ key, value }) => [key, value] as const)
-  const labels = Tags.parse(tags).join(', ')
-  const note = textOf(notes)
-  return {
-    ...Object.fromEntries(pairs),
-    ...(labels !== '' && { tags: labels }),
-    ...(note !== null && { notes: note }),
   }
 }
 

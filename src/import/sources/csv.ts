@@ -4,9 +4,10 @@ import { boundedJson } from '../../domain/json-bounds.ts'
 import { EntitlementValue, type EntitlementValues } from '../../domain/products/entitlement-values.ts'
 import type { ExportItem } from '../files/items.ts'
 import { type ForeignLicense, plainLicense, policyNamed, type Unusable } from '../foreign.ts'
+import { listIn, organizationIdOf, organizationPieces, organizationsOf } from './csv-organizations.ts'
 import { isoOf } from './moments.ts'
 import { isOwnColumn, isOwnExport, ownFields } from './own-csv.ts'
-import type { Piece, Source } from './source.ts'
+import type { Piece, Shared, Source } from './source.ts'
 
 /** The columns that are known, in the order of the documentation. */
 export const csvColumns = [
@@ -16,6 +17,9 @@ export const csvColumns = [
   'plan',
   'email',
   'name',
+  'organization',
+  'administrators',
+  'members',
   'createdAt',
   'expiresAt',
   'updatesUntil',
@@ -58,7 +62,7 @@ const isStatus = (text: string): text is Status => statuses.some((status) => sta
 export function csvSource(columns: ReadonlyMap<string, CsvColumn> = new Map()): Source {
   const fieldOf = (name: string): CsvColumn | undefined => columns.get(name) ?? columnOf.get(plain(name))
 
-  function pieceOf({ from, data }: ExportItem): Piece | string {
+  function pieceOf({ from, data }: ExportItem): Piece[] | string {
     const cells = Cells.safeParse(data)
     if (!cells.success) return 'The line is not a line of CSV.'
     const names = new Set(Object.keys(cells.data).map(fieldOf))
@@ -78,28 +82,32 @@ export function csvSource(columns: ReadonlyMap<string, CsvColumn> = new Map()): 
     const row: Record<string, string> = { ...Object.fromEntries(entries), ...own }
     // Rows of one key meet, so that the second one is known to be double.
     const group = keyHashOf(row.licenseKey ?? '') ?? row.licenseKey ?? ''
-    return { kind: 'row', id: from, group: row.licenseKey === undefined ? from : group, from, data: row }
+    return [
+      { kind: 'row', id: from, group: row.licenseKey === undefined ? from : group, from, data: row },
+      ...organizationPieces(from, row),
+    ]
   }
 
   return {
     name: 'csv',
     pieceOf,
-    licensesIn(pieces) {
+    licensesIn(pieces, shared) {
       return pieces.map((piece, index): ForeignLicense | Unusable => {
         const row = Cells.parse(piece.data)
         const first = pieces[0]
-        if (index === 0 || first === undefined) return licenseOf(piece.from, row)
+        if (index === 0 || first === undefined) return licenseOf(piece.from, row, shared)
         const { externalId = null, licenseKey = null } = row
         const problem = `The same key as in ${first.from}.`
         return { from: piece.from, externalId, licenseKey, problem }
       })
     },
     policiesIn: () => [],
+    organizationsIn: (shared) => [...organizationsOf(shared).values()],
     policyNamed,
   }
 }
 
-function licenseOf(from: string, row: Record<string, string>): ForeignLicense | Unusable {
+function licenseOf(from: string, row: Record<string, string>, shared: Shared): ForeignLicense | Unusable {
   const externalId = row.externalId ?? null
   const licenseKey = row.licenseKey ?? null
   const unusable = (problem: string) => ({ from, externalId, licenseKey, problem })
@@ -123,7 +131,6 @@ function licenseOf(from: string, row: Record<string, string>): ForeignLicense | 
     return unusable(
       'entitlementValues must be JSON such as {"projects": 25, "tier": "gold"}: true, numbers, or text of up to 200 characters.',
     )
-  const lists = (text: string | undefined) => text?.split(/[\s;|,]+/).filter((entry) => entry !== '')
   return {
     ...plainLicense,
     from,
@@ -132,17 +139,18 @@ function licenseOf(from: string, row: Record<string, string>): ForeignLicense | 
     productId: row.product ?? null,
     policyId: row.plan ?? null,
     keyTypeId: row.keyTypeId,
-    entitlements: entitlementsOf(lists(row.entitlements), entitlementValues),
+    entitlements: entitlementsOf(listIn(row.entitlements), entitlementValues),
     entitlementValues,
     email: row.email ?? null,
     name: row.name ?? null,
+    organization: organizationsOf(shared).get(organizationIdOf(row) ?? ''),
     createdAt: createdAt ?? null,
     expiresAt,
     updatesUntil,
     status,
     seats,
     quantity: quantity ?? 1,
-    devices: (lists(row.devices) ?? []).map((deviceId) => ({ deviceId, name: null, lastSeen: null })),
+    devices: (listIn(row.devices) ?? []).map((deviceId) => ({ deviceId, name: null, lastSeen: null })),
     leftOut:
       row.startsWith === undefined ? [] : ['Its term has not begun yet; here it counts from its creation.'],
     metadata: Object.fromEntries(

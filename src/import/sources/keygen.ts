@@ -11,10 +11,20 @@ import {
   policyNamed,
   type Unusable,
 } from '../foreign.ts'
+import {
+  type GroupRead,
+  groupOwnerOf,
+  groupsOf,
+  organizationOf,
+  otherUsersOf,
+  ownerOf,
+  userOf,
+} from './keygen-people.ts'
 import { durationOf, isoOf } from './moments.ts'
 import {
   dataOf,
   isSet,
+  onceFor,
   type Piece,
   Resource,
   relatedId,
@@ -63,8 +73,18 @@ const keygenApi: ApiLists = {
         yield list('license-entitlements', `licenses/${encodeURIComponent(id)}/entitlements`, id)
       }
     }
-    // Last, so that a download that an earlier version began continues at the right list.
+    // Later lists come last, so that a download that an earlier version began continues at the right one.
     yield list('components')
+    yield list('groups')
+    for await (const data of fetched('groups')) {
+      const { id } = WithId.parse(data)
+      yield list('group-owners', `groups/${encodeURIComponent(id)}/owners`, id)
+    }
+    for await (const data of fetched('licenses')) {
+      const license = Resource.parse(data)
+      if (otherUsersOf(license) > 0)
+        yield list('license-users', `licenses/${encodeURIComponent(license.id)}/users`, license.id)
+    }
   },
   pageInfo({ first }, page, body) {
     const { data, links } = Page.parse(body)
@@ -76,7 +96,7 @@ const keygenApi: ApiLists = {
   },
 }
 
-/** Keygen: policies become key types, machines devices, entitlements entitlements. */
+/** Keygen: policies become key types, machines devices, entitlements entitlements, groups organizations. */
 export const keygenSource: Source = {
   name: 'keygen',
   pieceOf,
@@ -88,6 +108,7 @@ export const keygenSource: Source = {
   },
   policiesIn: (shared) =>
     [...shared.all('policies').values()].map((data) => policyOf(Resource.parse(data), shared)),
+  organizationsIn: (shared) => [...groupsOf(shared).values()].map(({ organization }) => organization),
   policyNamed,
   api: keygenApi,
 }
@@ -113,7 +134,13 @@ function pieceOf({ list, of, from, data }: ExportItem): Piece | string | undefin
     case 'policies':
       return piece(null)
     case 'users':
-      return piece(null, personOf(read.data))
+      if (list === 'license-users' && of !== null)
+        return { kind: 'license-users', id: `${of} ${id}`, group: of, from, data: userOf(read.data) }
+      return piece(null, userOf(read.data))
+    case 'groups':
+      return piece(null, { from, group: read.data } satisfies z.input<typeof GroupRead>)
+    case 'group-owners':
+      return piece(null, groupOwnerOf(read.data))
     case 'components':
       return piece(null, componentOf(read.data))
     case 'entitlements': {
@@ -132,13 +159,6 @@ const codesOfPolicy = (shared: Shared, policyId: string): string[] =>
     const { of, code } = Code.parse(data)
     return of === policyId ? [code] : []
   })
-
-const Person = z.object({ email: z.string().nullable(), name: z.string().nullable() })
-
-function personOf({ attributes }: Resource): z.infer<typeof Person> {
-  const parts = [attributes.firstName, attributes.lastName].flatMap((part) => textOf(part) ?? [])
-  return { email: textOf(attributes.email), name: textOf(attributes.fullName) ?? (parts.join(' ') || null) }
-}
 
 function policyOf({ id, attributes }: Resource, shared: Shared): ForeignPolicy {
   const { name, maxMachines, duration, expirationStrategy } = attributes
@@ -173,8 +193,8 @@ function licenseOf(from: string, license: Resource, { pieces, shared }: Context)
   }
   const policyId = relatedId(license, 'policy')
   const policy = shared.get('policies', policyId)
-  const person = shared.get('users', relatedId(license, 'owner') ?? relatedId(license, 'user'))
-  const { email, name } = person === undefined ? { email: null, name: null } : Person.parse(person)
+  const { email = null, name = null } = ownerOf(license, shared) ?? {}
+  const { organization, leftOut } = organizationOf(from, license, { pieces, shared })
   const own = dataOf(pieces, 'entitlements', Code).map(({ code }) => code)
   const licenseName = textOf(attributes.name)
   return {
@@ -187,6 +207,7 @@ function licenseOf(from: string, license: Resource, { pieces, shared }: Context)
     entitlements: own.length === 0 ? null : [...codesOfPolicy(shared, policyId ?? ''), ...own],
     email,
     name,
+    organization,
     createdAt: createdAt ?? null,
     expiresAt: expiresAt ?? null,
     updatesUntil: keepsReleases(policy) ? expiresAt : undefined,
@@ -194,7 +215,7 @@ function licenseOf(from: string, license: Resource, { pieces, shared }: Context)
     seats: seatsOf(attributes, policy),
     devices: dataOf(pieces, 'machines', Resource).map((machine) => deviceOf(machine, shared)),
     metadata: { ...(licenseName !== null && { licenseName }), ...textFields(attributes.metadata) },
-    leftOut: [...limitsOf(attributes), ...leasingOf(policy)],
+    leftOut: [...limitsOf(attributes), ...leasingOf(policy), ...leftOut],
   }
 }
 
@@ -245,20 +266,15 @@ const componentOf = (component: Resource): z.infer<typeof Component> => ({
   value: textOf(component.attributes.fingerprint),
 })
 
-const indexes = new WeakMap<Shared, ReadonlyMap<string, ForeignComponent[]>>()
-
-/** The components of each machine by the machine's id, grouped once for an export. */
-function componentsByMachine(shared: Shared): ReadonlyMap<string, ForeignComponent[]> {
-  const known = indexes.get(shared)
-  if (known !== undefined) return known
+/** The components of each machine by the machine's id. */
+const componentsByMachine = onceFor((shared): ReadonlyMap<string, ForeignComponent[]> => {
   const index = new Map<string, ForeignComponent[]>()
   for (const data of shared.all('components').values()) {
     const { of, name, value } = Component.parse(data)
     index.set(of, [...(index.get(of) ?? []), { name, value }])
   }
-  indexes.set(shared, index)
   return index
-}
+})
 
 /** Machines that are counted for each user of a license have no equal: users share its seats. */
 function leasingOf(policy: unknown): string[] {

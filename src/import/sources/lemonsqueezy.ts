@@ -19,7 +19,7 @@ const Page = z.looseObject({
 })
 
 /** The lists that can be limited to one store; instances and variants belong to what these have. */
-const ofStore = new Set(['products', 'license-keys'])
+const ofStore = new Set(['products', 'license-keys', 'customers'])
 
 /** @see https://docs.lemonsqueezy.com/api */
 const lemonSqueezyApi: ApiLists = {
@@ -27,7 +27,16 @@ const lemonSqueezyApi: ApiLists = {
   accept: 'application/vnd.api+json',
   needsAccount: false,
   async *lists({ account: store }) {
-    for (const list of ['products', 'variants', 'order-items', 'license-keys', 'license-key-instances']) {
+    // Later lists come last, so that a download that an earlier version began continues at the right one.
+    const names = [
+      'products',
+      'variants',
+      'order-items',
+      'license-keys',
+      'license-key-instances',
+      'customers',
+    ]
+    for (const list of names) {
       const filter = store !== '' && ofStore.has(list) ? `&filter[store_id]=${encodeURIComponent(store)}` : ''
       yield { list, of: null, first: `/v1/${list}?page[size]=100&page[number]=1${filter}` }
     }
@@ -78,6 +87,8 @@ function pieceOf({ from, data }: ExportItem): Piece | string | undefined {
       return piece(null)
     case 'order-items':
       return piece(null, textOf(attributes.variant_id))
+    case 'customers':
+      return piece(null, customerOf(read.data))
     default:
       return undefined
   }
@@ -117,6 +128,41 @@ const policyOfProduct = ({ id, attributes }: Resource): ForeignPolicy => ({
   sellInMultiples: false,
 })
 
+const Customer = z.object({
+  email: z.string().nullable(),
+  name: z.string().nullable(),
+  /** What is said of where they live. */
+  place: z.array(z.string()),
+})
+
+const customerOf = ({ attributes }: Resource): z.infer<typeof Customer> => ({
+  email: textOf(attributes.email),
+  name: textOf(attributes.name),
+  place: ['city', 'region', 'country'].filter((field) => textOf(attributes[field]) !== null),
+})
+
+/** The buyer of a license. Of a customer the present address and name count, and not those at the time of the sale. */
+function buyerOf({ user_email, user_name, customer_id }: Resource['attributes'], shared: Shared) {
+  const email = textOf(user_email)
+  const name = textOf(user_name)
+  const found = shared.get('customers', textOf(customer_id))
+  if (found === undefined) return { email, name, leftOut: [] }
+  const customer = Customer.parse(found)
+  const changed = email !== null && customer.email?.toLowerCase() !== email.toLowerCase()
+  return {
+    email: customer.email ?? email,
+    name: customer.name ?? name,
+    leftOut: [
+      ...(changed && customer.email !== null
+        ? ['Its buyer has another address since it was sold, which is taken.']
+        : []),
+      ...(customer.place.length === 0
+        ? []
+        : [`Where its buyer lives is left out: ${customer.place.join(', ')}.`]),
+    ],
+  }
+}
+
 type Context = { pieces: readonly Piece[]; shared: Shared }
 
 function licenseOf(
@@ -135,6 +181,7 @@ function licenseOf(
   const productId = textOf(product_id)
   const variantId = textOf(shared.get('order-items', textOf(order_item_id)))
   const hasNoEnd = attributes.status === 'expired' && expiresAt === undefined
+  const { email, name, leftOut } = buyerOf(attributes, shared)
   const ids = { orderId: textOf(order_id), customerId: textOf(customer_id) }
   return {
     ...plainLicense,
@@ -143,8 +190,8 @@ function licenseOf(
     licenseKey,
     productId,
     policyId: variantId ?? (productId === null ? null : productPolicy(productId)),
-    email: textOf(attributes.user_email),
-    name: textOf(attributes.user_name),
+    email,
+    name,
     createdAt: createdAt ?? null,
     expiresAt: expiresAt ?? null,
     status: hasNoEnd ? 'suspended' : statusOf(attributes),
@@ -153,7 +200,10 @@ function licenseOf(
     metadata: Object.fromEntries(
       Object.entries(ids).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
     ),
-    leftOut: hasNoEnd ? ['It has expired without a date, so it is imported as suspended.'] : [],
+    leftOut: [
+      ...(hasNoEnd ? ['It has expired without a date, so it is imported as suspended.'] : []),
+      ...leftOut,
+    ],
   }
 }
 

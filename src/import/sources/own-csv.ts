@@ -34,6 +34,7 @@ export function ownFields(cells: Cells): Record<string, string> | undefined {
     expiresAt: text('expiresAt') || (waits ? '' : 'never'),
     updatesUntil: text('updatesUntil') || 'never',
     email: text('email'),
+    customerId: text('customerId'),
     createdAt: text('createdAt'),
     startsWith: text('startsWith'),
   }

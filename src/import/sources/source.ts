@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { EntitlementValue } from '../../domain/products/entitlement-values.ts'
 import type { ApiLists } from '../api/lists.ts'
 import type { ExportItem } from '../files/items.ts'
-import type { ForeignLicense, ForeignPolicy, SourceName, Unusable } from '../foreign.ts'
+import type { ForeignLicense, ForeignOrganization, ForeignPolicy, SourceName, Unusable } from '../foreign.ts'
 
 /** One object of an export: what it is, and the license that it belongs to. */
 export type Piece = {
@@ -25,14 +25,26 @@ export type Shared = {
 export type Source = {
   name: SourceName
   /** @returns undefined for an object that an import does not need, a text when it cannot be read */
-  pieceOf(item: ExportItem): Piece | string | undefined
+  pieceOf(item: ExportItem): Piece | Piece[] | string | undefined
   /** The licenses among the pieces of one group. */
   licensesIn(pieces: readonly Piece[], shared: Shared): (ForeignLicense | Unusable)[]
   policiesIn(shared: Shared): ForeignPolicy[]
+  /** The organizations that are known beside licenses. Absent where the system has none. */
+  organizationsIn?(shared: Shared): ForeignOrganization[]
   /** A policy that licenses name and that the export does not have. */
   policyNamed(policyId: string): ForeignPolicy
   /** How its API is read; undefined when it has none that lists licenses. */
   api?: ApiLists
+}
+
+/** What is computed once from all the shared pieces of an export, such as an index. */
+export function onceFor<T>(compute: (shared: Shared) => T): (shared: Shared) => T {
+  const known = new WeakMap<Shared, { value: T }>()
+  return (shared) => {
+    const computed = known.get(shared) ?? { value: compute(shared) }
+    known.set(shared, computed)
+    return computed.value
+  }
 }
 
 const Link = z.looseObject({ data: z.looseObject({ id: z.coerce.string() }).nullish() })

@@ -3,6 +3,7 @@ import { json, type SigningProvider } from '../payment-provider.ts'
 import { hmac } from '../signature.ts'
 import { checkApiKey, listVariants, readSubscription } from './api.ts'
 import { lemonSqueezyEndpoints } from './endpoints.ts'
+import { invoicePage } from './invoice-page.ts'
 import { translateLemonSqueezy, verifyLemonSqueezy } from './notification.ts'
 import { readOrderItems } from './order-items.ts'
 
@@ -54,6 +55,7 @@ export const lemonSqueezy: SigningProvider = {
     return { path: webhookUrlOf('', tenantId, 'lemonsqueezy'), headers, body }
   },
   checkApiKey,
+  invoicePage,
   listOffered: listVariants,
   endpoints: lemonSqueezyEndpoints,
 }

@@ -3,6 +3,7 @@ import { json, type SigningProvider } from '../payment-provider.ts'
 import { hmac, secondsOf } from '../signature.ts'
 import { checkApiKey, isSandboxKey, listPrices, readCustomer } from './api.ts'
 import { paddleEndpoints } from './endpoints.ts'
+import { invoicePage } from './invoice-page.ts'
 import { translatePaddle, verifyPaddle } from './notification.ts'
 
 export const paddle: SigningProvider = {
@@ -50,6 +51,7 @@ export const paddle: SigningProvider = {
     return { path, headers: { ...json, 'paddle-signature': signature }, body }
   },
   checkApiKey,
+  invoicePage,
   listOffered: listPrices,
   endpoints: paddleEndpoints,
 }

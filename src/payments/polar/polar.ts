@@ -3,6 +3,7 @@ import { json, type SigningProvider } from '../payment-provider.ts'
 import { hmac, secondsOf } from '../signature.ts'
 import { checkApiKey, listProducts } from './api.ts'
 import { polarEndpoints } from './endpoints.ts'
+import { invoicePage } from './invoice-page.ts'
 import { translatePolar, verifyPolar } from './notification.ts'
 
 const sandbox = 'sandbox-api.polar.sh'
@@ -53,6 +54,7 @@ export const polar: SigningProvider = {
     return { path: webhookUrlOf('', tenantId, 'polar'), headers, body }
   },
   checkApiKey,
+  invoicePage,
   listOffered: listProducts,
   endpoints: polarEndpoints,
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import type { ProviderEndpoints } from '../endpoints.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../errors.ts'
+import type { NamedPayment } from '../invoice-page.ts'
 import type { Offered } from '../offered.ts'
 import { createCall } from './call.ts'
 import { type CheckoutInput, sessionFor } from './checkout.ts'
 import { stripeEndpoints } from './endpoints.ts'
+import { readInvoicePage } from './invoice-page.ts'
 import { type LineItem, listLineItems } from './line-items.ts'
 import { readBuyer, reportUse, type UseReport } from './meter-events.ts'
 import { type CardPrice, listPrices, Price, priceOf } from './price-list.ts'
@@ -46,6 +48,11 @@ export type CardProvider = {
   readInvoiceOf(access: CardAccess, paymentId: string): Promise<string | undefined>
   /** Everything that was bought in a session, which its notification does not hold. */
   readLineItems(access: CardAccess, sessionId: string): Promise<LineItem[]>
+  /**
+   * The page of an invoice, or of the receipt of a payment without one.
+   * @returns undefined when the account has neither
+   */
+  readInvoicePage(access: CardAccess, payment: NamedPayment): Promise<string | undefined>
   /** Opens a checkout page. @returns its URL */
   openCheckout(access: CardAccess, params: CheckoutInput): Promise<string>
   /** Who pays for a subscription, by the provider's id. */
@@ -153,6 +160,7 @@ export function createStripe(
     },
     readBuyer: (access, subscriptionId) => readBuyer(call, inNameOf(access), subscriptionId),
     reportUse: (access, report) => reportUse(call, inNameOf(access), report),
+    readInvoicePage: (access, payment) => readInvoicePage(call, inNameOf(access), payment),
     readLineItems: (access, sessionId) => listLineItems(call, inNameOf(access), sessionId),
     async openCheckout(access, params) {
       const [key, options] = inNameOf(access)

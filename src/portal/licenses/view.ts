@@ -66,11 +66,13 @@ export function licensesView(
     (one) =>
       html`<p><a class="button second" href=${pathOf(visit, one)}>${say('organizationLink', { organization: nameOf(visit, one) })}</a></p>`,
   )
-  if (licenses.length === 0) return message(say('noLicensesTitle'), say('noLicenses'), links)
+  const bought = html`<p><a href=${`${home}/purchases`}>${say('purchasesTitle')}</a></p>`
+  if (licenses.length === 0) return message(say('noLicensesTitle'), say('noLicenses'), [links, bought])
   return html`<section>
     <h1>${say('title')}</h1>
     <p class="lead">${say('licensesLead', { vendor: portal.name })}</p>
     ${links}
+    ${bought}
     <ul class="stack">
       ${licenses.map(
         (license) => html`<li class="sheet">

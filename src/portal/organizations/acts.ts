@@ -15,6 +15,8 @@ type Act = {
   role: OrganizationRole | null
   /** Who did it: one of its people, or null for the vendor. */
   actor: string | null
+  /** Whether it followed from what the provider of the organization said of a person who signed in. */
+  bySignIn: boolean
 }
 
 /** More than anybody reads. */
@@ -52,7 +54,8 @@ export async function actsOf(
       if (what === undefined) return []
       const person = 'personId' in data ? (named.get(data.personId) ?? null) : null
       const role = 'role' in data ? data.role : null
-      return [{ at: data.at, what, person, role, actor: named.get(personOf.get(actor) ?? '') ?? null }]
+      const by = { actor: named.get(personOf.get(actor) ?? '') ?? null, bySignIn: actor === 'system:sign-in' }
+      return [{ at: data.at, what, person, role, ...by }]
     })
 }
 
@@ -67,9 +70,14 @@ const whats: Partial<Record<string, Act['what']>> = {
 
 const whatIn = (type: string): Act['what'] | undefined => whats[type]
 
+function byWords({ say, portal }: Visit, { actor, bySignIn }: Pick<Act, 'actor' | 'bySignIn'>): string {
+  if (bySignIn) return say('actBySignIn')
+  return actor === null ? say('actBySupport', { vendor: portal.name }) : say('actBy', { actor })
+}
+
 /** The page of what was done. */
 export function actsView(visit: Visit, organization: ShownOrganization, acts: readonly Act[]): Html {
-  const { say, language, portal } = visit
+  const { say, language } = visit
   return html`<section>
     <p><a href=${pathOf(visit, organization)}>${say('organizationTitle')}</a></p>
     <h1>${say('organizationActsTitle')}</h1>
@@ -77,17 +85,15 @@ export function actsView(visit: Visit, organization: ShownOrganization, acts: re
       acts.length === 0
         ? html`<p>${say('organizationActsNone')}</p>`
         : html`<ul class="sheet">
-            ${acts.map(({ at, what, person, role, actor }) => {
+            ${acts.map(({ at, what, person, role, ...done }) => {
               const values = {
                 person: person ?? say('personUnknown'),
                 ...(role && { role: roleWords(visit, role) }),
               }
-              const by =
-                actor === null ? say('actBySupport', { vendor: portal.name }) : say('actBy', { actor })
               return html`<li class="device">
                 <div>
                   <p class="name">${say(what, values)}</p>
-                  <p class="soft">${dayIn(language, at)} · ${by}</p>
+                  <p class="soft">${dayIn(language, at)} · ${byWords(visit, done)}</p>
                 </div>
               </li>`
             })}

@@ -49,6 +49,7 @@ export function peopleView(
         html`<a class="button second" href=${`${path}/list`}>${say('inviteListLink')}</a>
           <a class="button second" href=${`${path}/people.csv`} download>${say('peopleDownload')}</a>
           <a class="button second" href=${`${path}/usage`}>${say('usageTitle')}</a>
+          <a class="button second" href=${`${path}/purchases`}>${say('purchasesTitle')}</a>
           <a class="button second" href=${`${path}/acts`}>${say('organizationActsLink')}</a>`
       }
       <a class="button second" href=${`${path}/leave`}>${say('leaveLink')}</a>

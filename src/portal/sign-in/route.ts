@@ -1,22 +1,31 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { listProvidersOfCustomers } from '../../../projections/sign-in-providers.ts'
 import { customerLinkState, signInWithLink } from '../../access/customer-links.ts'
 import { endCustomerSession } from '../../access/customer-sessions.ts'
 import { newSecret } from '../../credentials/secret.ts'
-import { EmailAddress } from '../../domain/values.ts'
+import { isInDomains } from '../../domain/sign-in-providers/claims.ts'
+import { asciiEmail, EmailAddress } from '../../domain/values.ts'
 import { addressOf } from '../../http/listening.ts'
 import { type PortalContext, page } from '../context.ts'
-import { message, showPage } from '../page.ts'
+import { showPage } from '../page.ts'
 import { scannedIn } from '../scanned.ts'
 import { type Visit, visitOf } from '../visit.ts'
+import { providerRoutes } from './provider-route.ts'
 import { requestLink } from './request-link.ts'
-import { linkSentView, linkView, signInView, uselessLinkView } from './view.ts'
+import { tooMany } from './too-many.ts'
+import { chooseView, linkSentView, linkView, signInView, uselessLinkView } from './view.ts'
 
+const SignInForm = z.object({
+  email: z.string().catch(''),
+  by: z.literal('link').optional().catch(undefined),
+})
 const LinkToken = z.object({ token: z.string().max(100) })
 
-/** Signing in by a link that is mailed, and signing out. */
+/** Signing in by a link that is mailed, or at a provider, and signing out. */
 export function signInRoutes(app: FastifyInstance, context: PortalContext): void {
   requestRoutes(app, context)
+  providerRoutes(app, context)
   linkRoutes(app, context)
 
   app.post('/:tenantId/sign-out', page, async (request, reply) => {
@@ -32,12 +41,16 @@ function requestRoutes(app: FastifyInstance, context: PortalContext): void {
   const { ports, cookies } = context
   const scanned = scannedIn(cookies)
 
-  const form = (reply: FastifyReply, visit: Visit, typed: { email: string; wrong: boolean }) => {
+  const form = async (reply: FastifyReply, visit: Visit, typed: { email: string; wrong: boolean }) => {
     const hasScanned = scanned.find(reply.request) !== undefined
+    // Those of organizations would say which customers the vendor has.
+    const providers = (await listProvidersOfCustomers(ports.db, visit.tenantId)).filter(
+      ({ audience }) => audience.customerId === null,
+    )
     return showPage(
       reply,
       visit,
-      { title: visit.say('signInTitle'), content: signInView(visit, { ...typed, hasScanned }) },
+      { title: visit.say('signInTitle'), content: signInView(visit, { ...typed, hasScanned }, providers) },
       typed.wrong ? 422 : 200,
     )
   }
@@ -56,9 +69,20 @@ function requestRoutes(app: FastifyInstance, context: PortalContext): void {
 
   app.post('/:tenantId/sign-in', page, async (request, reply) => {
     const visit = visitOf(request)
-    const { email: typed } = z.object({ email: z.string().catch('') }).parse(request.body)
+    const { email: typed, by } = SignInForm.parse(request.body)
     const email = EmailAddress.safeParse(typed.trim())
     if (!email.success) return form(reply, visit, { email: typed.slice(0, 254), wrong: true })
+    if (by !== 'link') {
+      // By the domain alone, so that the answer does not tell who is known.
+      const address = asciiEmail(email.data) ?? email.data
+      const providers = (await listProvidersOfCustomers(ports.db, visit.tenantId)).filter(({ domains }) =>
+        isInDomains(domains, address),
+      )
+      if (providers.length > 0) {
+        const content = chooseView(visit, email.data, providers)
+        return showPage(reply, visit, { title: visit.say('signInTitle'), content })
+      }
+    }
     const browser = cookies.get(request, 'browser') ?? ''
     const input = { email: email.data, browser, address: addressOf(request) }
     const { waitSeconds } = await requestLink(context, visit, input, request.log)
@@ -71,14 +95,6 @@ function requestRoutes(app: FastifyInstance, context: PortalContext): void {
 }
 
 const empty = { email: '', wrong: false }
-
-/** The page after too many attempts. */
-export function tooMany(reply: FastifyReply, visit: Visit, waitSeconds: number): FastifyReply {
-  const { say } = visit
-  const title = say('tooManyTitle')
-  const content = message(title, say('tooMany', { minutes: Math.ceil(waitSeconds / 60) }))
-  return showPage(reply.header('retry-after', String(waitSeconds)), visit, { title, content }, 429)
-}
 
 function linkRoutes(app: FastifyInstance, { ports, cookies }: PortalContext): void {
   const scanned = scannedIn(cookies)

@@ -1,4 +1,6 @@
+import type { ProviderOfCustomers } from '../../domain/sign-in-providers/provider.ts'
 import { type Html, html } from '../../html.ts'
+import { portalBeginPath } from '../../http/sign-in-paths.ts'
 import { formOf } from '../form.ts'
 import { message } from '../page.ts'
 import type { Visit } from '../visit.ts'
@@ -7,10 +9,12 @@ import { linkMinutes } from './request-link.ts'
 /**
  * @param typed what was typed into the form, and whether it is no address
  * @param typed.hasScanned whether the visitor came with a text of a device, which is kept meanwhile
+ * @param providers those that all customers may sign in with
  */
 export function signInView(
   visit: Visit,
   typed: { email: string; wrong: boolean; hasScanned: boolean },
+  providers: readonly OfferedProvider[],
 ): Html {
   const { say, home } = visit
   return html`<section class="narrow">
@@ -36,8 +40,32 @@ export function signInView(
         ${typed.wrong && html`<p class="error" id="email-error">${say('emailWrong')}</p>`}
       </div>`,
     )}
+    ${providers.length > 0 && html`<div class="stack"><p>${say('signInOtherwise')}</p>${linksTo(visit, providers, 'button second')}</div>`}
   </section>`
 }
+
+/** A provider that a sign-in is offered with. */
+type OfferedProvider = Pick<ProviderOfCustomers, 'providerId' | 'name'>
+
+/** Links and no forms: a form may lead to no other site. */
+const linksTo = ({ say, tenantId }: Visit, providers: readonly OfferedProvider[], look: string): Html[] =>
+  providers.map(
+    ({ providerId, name }) =>
+      html`<p><a class=${look} href=${portalBeginPath(tenantId, providerId)}>${say('signInWith', { provider: name })}</a></p>`,
+  )
+
+/** The providers for the domain of an address, and the link by mail all the same. */
+export const chooseView = (visit: Visit, email: string, providers: readonly OfferedProvider[]): Html =>
+  message(
+    visit.say('signInTitle'),
+    visit.say('signInWithLead'),
+    html`${linksTo(visit, providers, 'button')}
+    ${formOf(
+      visit,
+      { action: `${visit.home}/sign-in`, button: visit.say('signInByLink'), buttonLook: 'second' },
+      html`<input type="hidden" name="email" value=${email} /><input type="hidden" name="by" value="link" />`,
+    )}`,
+  )
 
 export const linkSentView = ({ say, home }: Visit): Html =>
   message(

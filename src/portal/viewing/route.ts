@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answered in a viewing whatever it does, and after it has ended. */
     inAnyViewing?: true
+    /** Refused in a viewing although it reads: it signs a person in. */
+    inNoViewing?: true
   }
 }
 
@@ -37,7 +39,8 @@ export function guardViewings(
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     if (cookies.get(request, 'viewing') === undefined || request.routeOptions.config.inAnyViewing) return
-    const reads = request.method === 'GET' || request.method === 'HEAD'
+    const reads =
+      (request.method === 'GET' || request.method === 'HEAD') && !request.routeOptions.config.inNoViewing
     const { portalVisit: visit } = request
     const over = visit?.viewing === 'over'
     if (over) cookies.clear(reply, visit.tenantId, 'viewing')

@@ -59,6 +59,15 @@ test('an imported license belongs to the customer that is there', async () => {
   )
 })
 
+test('a customer who is one person goes before an older organization with the same address', async () => {
+  const email = 'office@example.com'
+  const organization = await makeCustomer(api.ask, tenant.token, { email })
+  await asks(z.unknown(), 'POST', `/v1/customers/${organization}/organization`)
+  expect((await minted({ email })).customerId).toBe(organization)
+  const person = await makeCustomer(api.ask, tenant.token, { email })
+  expect((await minted({ email })).customerId).toBe(person)
+})
+
 test('a person decides otherwise: minted for a customer, linked to another one, unlinked', async () => {
   const chosen = await makeCustomer(api.ask, tenant.token, { email: 'company@example.com' })
   expect(await minted({ email: 'bob@example.com', customerId: chosen })).toMatchObject({ customerId: chosen })

@@ -2,13 +2,14 @@
  * Guarantee: sign-in providers are changed only with an approval, and the client secret is in no answer, event or read model. The
  * issuer has a public address.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findSignInProvider } from '../../../projections/sign-in-providers.ts'
 import { clientOf } from '../../../src/commands/sign-in-providers.ts'
 import { approve, showApproval } from '../../../src/gate/approvals.ts'
 import { makeMember } from '../../dashboard/members.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { askApproveRepeat, confirmed, operator, pendingId } from '../../harness/gate.ts'
+import { makeCustomer } from '../../http/samples.ts'
 
 let api: TestApi
 let tenant: TestTenant
@@ -31,6 +32,8 @@ const body = {
 const provider = {
   id: 'entra',
   issuer: body.issuer,
+  audience: 'members',
+  customerId: null,
   name: 'Acme Entra',
   clientId: 'keyledger',
   roleClaim: null,
@@ -92,6 +95,57 @@ test('a provider is added, changed and deleted, and its secret is shown nowhere'
   expect(await api.ask('GET', `${path}/entra`, { token: tenant.token })).toMatchObject({ status: 404 })
 })
 
+describe('a provider for customers', () => {
+  const forCustomers = { ...body, id: 'okta', audience: 'customers' }
+
+  test('has a redirect URI below the portal, and keeps whom it is for', async () => {
+    const added = await askApproveRepeat(api, tenant, 'POST', path, { body: forCustomers, by: operator })
+    const shown = {
+      ...provider,
+      id: 'okta',
+      audience: 'customers',
+      redirectUri: `http://localhost:8080/portal/${tenant.tenantId}/sign-in/okta/callback`,
+      backChannelLogoutUri: `http://localhost:8080/login/${tenant.tenantId}/okta/logout`,
+    }
+    expect(added).toMatchObject({ status: 200, body: { provider: shown } })
+    const change = { body: { audience: 'members' }, token: tenant.token }
+    expect(await api.ask('PATCH', `${path}/okta`, change)).toMatchObject({ status: 400 })
+    const roles = { body: { defaultRole: 'owner' }, token: tenant.token }
+    expect(await api.ask('PATCH', `${path}/okta`, roles)).toMatchObject({
+      status: 422,
+      headers: { 'error-code': 'sign_in_roles_of_others' },
+    })
+    await askApproveRepeat(api, tenant, 'DELETE', `${path}/okta`, { by: operator })
+  })
+
+  test('of an organization names one of the workspace, and gives its roles', async () => {
+    const add = (customerId: string, more: object = {}) =>
+      api.ask('POST', path, { token: tenant.token, body: { ...forCustomers, customerId, ...more } })
+    const other = await makeTenant(api.ledger)
+    const customerId = await makeCustomer(api.ask, tenant.token)
+    const foreign = await makeCustomer(api.ask, other.token)
+    await api.ask('POST', `/v1/customers/${foreign}/organization`, { token: other.token })
+    const absent = await add('cus_00000000000000000000000000')
+    expect(absent).toMatchObject({ status: 404, headers: { 'error-code': 'customer_not_found' } })
+    expect((await add(foreign)).body).toMatchObject({
+      error: (absent.body as { error: unknown }).error,
+    })
+    expect((await add(customerId)).headers['error-code']).toBe('not_an_organization')
+    await api.ask('POST', `/v1/customers/${customerId}/organization`, { token: tenant.token })
+    expect((await add(customerId, { defaultRole: 'owner' })).headers['error-code']).toBe(
+      'sign_in_roles_of_others',
+    )
+    const roles = [{ value: 'it', role: 'administrator' }]
+    const more = { customerId, roleClaim: 'groups', roles, defaultRole: 'member' }
+    const sent = { body: { ...forCustomers, ...more }, by: operator }
+    expect(await askApproveRepeat(api, tenant, 'POST', path, sent)).toMatchObject({
+      status: 200,
+      body: { provider: { audience: 'customers', ...more } },
+    })
+    await askApproveRepeat(api, tenant, 'DELETE', `${path}/okta`, { by: operator })
+  })
+})
+
 test('only an owner approves it: whoever adds a provider could sign in as one', async () => {
   const sent = { token: tenant.token, body: { ...body, id: 'other' } }
   const confirmation = pendingId(await api.ask('POST', path, sent))
@@ -143,6 +197,8 @@ test.each([
   { domains: ['localhost'] },
   { roles: [{ value: 'a', role: 'king' }] },
   { id: 'Entra!' },
+  { audience: 'everybody' },
+  { customerId: 'cus_00000000000000000000000000' },
 ])('%j is invalid', async (wrong) => {
   const seen = await api.ask('POST', path, { token: tenant.token, body: { ...body, ...wrong } })
   expect(seen.status).toBe(400)

@@ -11,6 +11,13 @@ export const customerCommands: readonly CustomerCommand[] = [
     tenantId: 'acme',
     ...{ subjectId: 'sub_1', email: 'sealed', name: null, metadata: {}, at },
   },
+  {
+    type: 'ImportOrganization',
+    customerId: 'cus_1',
+    tenantId: 'acme',
+    ...{ subjectId: 'sub_1', email: 'sealed', name: null, metadata: {}, at },
+    people: [{ ...person, role: 'administrator' }],
+  },
   { type: 'ReplaceOverrides', overrides: [], at },
   { type: 'ReplaceMeters', meters: [], at },
   { type: 'AddNote', noteId: 'nte_1', subjectId: 'sub_1', text: 'sealed', at },

@@ -66,6 +66,24 @@ describe('an organization', () => {
       .when(form)
       .expectEvents([])
   })
+  test('of another system is made at once with all its people, each once, and once only', () => {
+    const people = [person(2), person(1, 'administrator'), person(2)]
+    const { type: _, ...customer } = { type: created.type, ...created.data }
+    const take: CustomerCommand = { type: 'ImportOrganization', ...customer, people }
+    const taken = [created, { type: 'OrganizationFormed', data: { at } } as const, added(person(2))]
+    given()
+      .when(take)
+      .expectEvents([...taken, added(person(1, 'administrator'))])
+    given(created).when(take).expectEvents([])
+    given(created, { type: 'CustomerErased', data: { at } }).when(take).expectEvents([])
+    given()
+      .when({ ...take, people: [person(2)] })
+      .expectRefusal('last_administrator')
+    const tooMany = Array.from({ length: maxPeople + 1 }, (_, index) => person(index, 'administrator'))
+    given()
+      .when({ ...take, people: tooMany })
+      .expectRefusal('too_many_people')
+  })
   test('is a customer that is there, not erased, and stands for itself', () => {
     given().when(form).expectRefusal('customer_not_found')
     given(created, { type: 'CustomerErased', data: { at } }).when(form).expectRefusal('customer_erased')

@@ -1,11 +1,14 @@
 /**
- * A workspace has at most ten providers, each with an id and an issuer of its own. Claims give roles by the first value that fits;
- * an address counts only when it is verified and of a trusted domain.
+ * A workspace has at most ten providers for members and a hundred for customers, each with an id of its own, and for the same people
+ * with an issuer of its own; it gives only roles that these people can have. Claims give roles by the first value that fits; an address
+ * counts only when it is verified and of a trusted domain.
  */
 import { describe, expect, test } from 'vitest'
-import { roleBy, vouchedEmail } from '../../../src/domain/sign-in-providers/claims.ts'
+import { Role } from '../../../src/domain/members/roles.ts'
+import { OrganizationRole } from '../../../src/domain/organizations/events.ts'
+import { mappingTo, roleBy, vouchedEmail } from '../../../src/domain/sign-in-providers/claims.ts'
 import type { SignInProviderEvent } from '../../../src/domain/sign-in-providers/events.ts'
-import { signInProviders } from '../../../src/domain/sign-in-providers/provider.ts'
+import { maxProviders, signInProviders } from '../../../src/domain/sign-in-providers/provider.ts'
 import { givenOn } from '../given.ts'
 import { add, at, issuer, remove, rename, settings } from './samples.ts'
 
@@ -62,6 +65,95 @@ describe('a provider', () => {
   test('is not changed when it is gone', () => {
     given(added, removed).when(rename).expectRefusal('sign_in_provider_not_found')
     given().when(remove).expectRefusal('sign_in_provider_not_found')
+  })
+})
+
+describe('a provider for customers', () => {
+  const customerId = 'cus_1'
+  const noRoles = { ...settings, roleClaim: null, roles: [], defaultRole: null }
+  const mapped = { ...settings, roles: [{ value: 'it', role: 'administrator' as const }] }
+  const forAll = { ...add, audience: { customerId: null }, settings: noRoles }
+  const forOne = { ...add, audience: { customerId }, settings: mapped }
+  const event = (
+    audience: { customerId: string | null } | undefined,
+    more: Partial<typeof data> = {},
+  ): SignInProviderEvent => ({
+    type: 'SignInProviderAdded',
+    data: { ...data, ...noRoles, ...(audience && { audience }), ...more },
+  })
+
+  test('is recorded with whom it is for', () => {
+    given()
+      .when(forAll)
+      .expectEvents([event({ customerId: null })])
+    given()
+      .when(forOne)
+      .expectEvents([event({ customerId }, mapped)])
+  })
+  test('may have the issuer that other people have, and not that of the same people', () => {
+    const next = { operationId: 'req_9', providerId: 'next' }
+    const events = (audience: { customerId: string | null }) => [
+      event(audience, { ...next, ...(audience.customerId === null ? {} : mapped) }),
+    ]
+    given(added)
+      .when({ ...forAll, ...next })
+      .expectEvents(events({ customerId: null }))
+    given(event({ customerId: null }))
+      .when({ ...forOne, ...next })
+      .expectEvents(events({ customerId }))
+    given(event({ customerId: 'cus_2' }))
+      .when({ ...forOne, ...next })
+      .expectEvents(events({ customerId }))
+    for (const audience of [{ customerId: null }, { customerId }])
+      given(event(audience))
+        .when({ ...(audience.customerId === null ? forAll : forOne), ...next })
+        .expectRefusal('sign_in_issuer_taken')
+  })
+  test('has an id that no other provider has, whomever that is for', () =>
+    given(added)
+      .when({ ...forAll, operationId: 'req_9' })
+      .expectRefusal('sign_in_provider_exists'))
+  test('counts towards a limit of its own', () => {
+    const many = (count: number, audience: { customerId: string | null } | undefined) =>
+      Array.from({ length: count }, (_, n) =>
+        event(audience, { operationId: `req_1${n}`, providerId: `p${n}`, issuer: `https://p${n}.example` }),
+      )
+    given(...many(maxProviders.members, undefined))
+      .when(forAll)
+      .expectEvents([event({ customerId: null })])
+    given(...many(maxProviders.customers, { customerId: null }))
+      .when(forOne)
+      .expectRefusal('sign_in_provider_limit')
+  })
+  test.each([
+    [undefined, { ...noRoles, defaultRole: 'member' as const }],
+    [undefined, mapped],
+    [{ customerId }, settings],
+    [{ customerId }, { ...noRoles, defaultRole: 'owner' as const }],
+    [{ customerId: null }, mapped],
+    [{ customerId: null }, { ...noRoles, defaultRole: 'member' as const }],
+    [{ customerId: null }, { ...noRoles, roleClaim: 'groups' }],
+  ])('for %j gives no roles of others', (audience, wrong) => {
+    given()
+      .when({ ...add, audience, settings: wrong })
+      .expectRefusal('sign_in_roles_of_others')
+    given(event(audience))
+      .when({ ...rename, change: wrong })
+      .expectRefusal('sign_in_roles_of_others')
+  })
+})
+
+test('a mapping to one kind of roles leaves out all others', () => {
+  const both = { ...settings, roles: [...settings.roles, { value: 'it', role: 'administrator' as const }] }
+  expect(mappingTo(Role, { ...both, defaultRole: 'member' })).toStrictEqual({
+    roleClaim: 'groups',
+    roles: settings.roles,
+    defaultRole: null,
+  })
+  expect(mappingTo(OrganizationRole, { ...both, defaultRole: 'member' })).toStrictEqual({
+    roleClaim: 'groups',
+    roles: [{ value: 'it', role: 'administrator' }],
+    defaultRole: 'member',
   })
 })
 

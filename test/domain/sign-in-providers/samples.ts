@@ -16,6 +16,8 @@ export const settings: ProviderSettings = {
   domains: ['acme.example'],
 }
 
+const noRoles: ProviderSettings = { ...settings, roleClaim: null, roles: [] }
+
 const named = { providerId: 'entra', at } as const
 
 export const add = {
@@ -41,4 +43,5 @@ export const signInCommands: readonly SignInProviderCommand[] = [
   rename,
   { ...rename, operationId: 'req_4', newSecret: true },
   remove,
+  { ...add, operationId: 'req_5', providerId: 'okta', audience: { customerId: null }, settings: noRoles },
 ]

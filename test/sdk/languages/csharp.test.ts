@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { buildDotnet, type DotnetProgram } from '../../harness/dotnet.ts'
 import { countVectors, vectors } from './published.ts'
-import { closeStage, openStage, type Stage, tellStory } from './story.ts'
+import { closeStage, openStage, type Stage, stories } from './story.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const name = 'Keyledger.Client.Checks'
@@ -46,8 +46,11 @@ describe('the client in C#', () => {
     )
   })
 
-  test('passes through the states of the client in JavaScript', async (context) => {
-    const { path, environment } = program(context)
-    await tellStory(stage, { language: 'csharp', path: 'dotnet', words: [path, 'story'], environment })
-  })
+  test.for(stories)(
+    'passes through the states of the client in JavaScript in a story of %s',
+    async ([, tell], context) => {
+      const { path, environment } = program(context)
+      await tell(stage, { language: 'csharp', path: 'dotnet', words: [path, 'story'], environment })
+    },
+  )
 })

@@ -65,7 +65,9 @@ const providerWords = {
   name: 'shown on the button of the sign-in page',
   clientSecret: secret('the client secret'),
   roles: 'an array of {value, role}; replaces all of them',
-  defaultRole: anyText('a built-in role, or the id of a custom one, without a mapped value'),
+  defaultRole: anyText(
+    'the role without a mapped value: of members, or administrator or member of an organization',
+  ),
   domains: 'comma-separated: the domains of email addresses that it may vouch for',
 } as const
 
@@ -156,14 +158,22 @@ export const workspaceCommands = {
   },
   listSignInProviders: {
     words: 'sign-in list',
-    summary: 'List the providers that members sign in with',
-    columns: { PROVIDER: 'id', NAME: 'name', ISSUER: 'issuer', DOMAINS: 'domains' },
+    summary: 'List the providers that members and customers sign in with',
+    columns: { PROVIDER: 'id', FOR: 'audience', NAME: 'name', ISSUER: 'issuer', DOMAINS: 'domains' },
   },
   getSignInProvider: { words: 'sign-in show', summary: 'Show a sign-in provider' },
   addSignInProvider: {
     words: 'sign-in add',
-    summary: 'Add a provider of OpenID Connect that members sign in with',
-    options: { ...providerWords, id: argument('its id, part of the redirect URI') },
+    summary: 'Add a provider of OpenID Connect that members sign in with, or customers',
+    options: {
+      ...providerWords,
+      id: argument('its id, part of the redirect URI'),
+      audience: 'members, who sign in to the dashboard, or customers, who sign in to the portal',
+      customerId: {
+        option: 'customer',
+        help: 'the organization whose people sign in; without it, all customers',
+      },
+    },
   },
   changeSignInProvider: {
     words: 'sign-in update',

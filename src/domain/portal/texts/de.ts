@@ -18,6 +18,21 @@ export const de: Record<PortalTextKey, string> = {
   emailLabel: 'E-Mail-Adresse',
   emailWrong: 'Geben Sie eine E-Mail-Adresse ein, zum Beispiel ada@example.com.',
   signInButton: 'Link senden',
+  signInWith: 'Mit {provider} anmelden',
+  signInWithLead: 'Verwenden Sie das Konto Ihrer Organisation. Ein Link in einer Mail geht auch.',
+  signInByLink: 'Stattdessen Link senden',
+  signInOtherwise: 'Oder mit einem Konto, das Sie haben:',
+  signInNotDoneTitle: 'Anmeldung nicht abgeschlossen',
+  signInStale:
+    'Diese Anmeldung wurde in einem anderen Browser begonnen, wurde schon verwendet oder hat länger als zehn Minuten gedauert. Beginnen Sie von vorn.',
+  signInNotProven: '{provider} hat nicht bestätigt, wer Sie sind. Beginnen Sie von vorn.',
+  signInAwayTitle: 'Zurzeit nicht verfügbar',
+  signInAway:
+    '{provider} ist nicht erreichbar oder antwortet nicht wie erwartet. Versuchen Sie es in einer Minute noch einmal, oder melden Sie sich mit einem Link aus einer Mail an.',
+  signInNotAllowedTitle: 'Nicht erlaubt',
+  signInNotAllowed:
+    'Ihr Konto bei {provider} kann sich hier nicht anmelden. Fragen Sie die Personen, die in Ihrer Organisation die Lizenzen verwalten.',
+  signInAgain: 'Zurück zur Anmeldung',
   linkSentTitle: 'Sehen Sie in Ihr Postfach',
   linkSent:
     'Wenn zu dieser Adresse eine Lizenz gehört, ist ein Link zum Anmelden unterwegs. Öffnen Sie ihn in diesem Browser innerhalb von {minutes} Minuten.',
@@ -207,6 +222,14 @@ export const de: Record<PortalTextKey, string> = {
   orderDateLabel: 'Datum',
   orderAmountLabel: 'Betrag',
   orderTest: 'Testbestellung',
+  purchasesTitle: 'Käufe',
+  purchasesNone: 'Hier gibt es noch keine Käufe.',
+  morePurchases: 'Weitere Käufe',
+  purchasePaid: '{amount} am {date}',
+  purchaseReturned: 'Davon wurden {amount} erstattet.',
+  purchaseInvoice: 'Rechnung',
+  invoiceUnavailable:
+    'Für diese Zahlung gibt es gerade keine Rechnung. Sehen Sie in der E-Mail nach, die Sie bei der Zahlung bekommen haben.',
 
   organizationTitle: 'Personen',
   organizationLead: 'Wer die Lizenzen von {organization} sehen und verwenden darf.',
@@ -267,6 +290,7 @@ export const de: Record<PortalTextKey, string> = {
   actRemoved: '{person} wurde entfernt',
   actInvited: 'Eine Einladung ging an {person}',
   actBy: 'von {actor}',
+  actBySignIn: 'durch eine Anmeldung mit dem Konto der Organisation',
   actBySupport: 'von {vendor}',
   peopleInvited: 'Die Einladungen sind unterwegs.',
   roleChanged: 'Die Rolle wurde geändert.',

@@ -14,6 +14,21 @@ export const en = {
   emailLabel: 'Email address',
   emailWrong: 'Enter an email address, for example ada@example.com.',
   signInButton: 'Send link',
+  signInWith: 'Sign in with {provider}',
+  signInWithLead: 'Use the account that your organization has given you. A link by email works, too.',
+  signInByLink: 'Send a link instead',
+  signInOtherwise: 'Or use an account that you have:',
+  signInNotDoneTitle: 'Sign-in not completed',
+  signInStale:
+    'This sign-in was begun in another browser, was already used, or took more than ten minutes. Start again.',
+  signInNotProven: '{provider} did not confirm who you are. Start again.',
+  signInAwayTitle: 'Not available now',
+  signInAway:
+    '{provider} cannot be reached, or does not answer as it should. Try again in a minute, or sign in with a link by email.',
+  signInNotAllowedTitle: 'Not allowed',
+  signInNotAllowed:
+    'Your account at {provider} cannot sign in here. Ask the people who look after the licenses in your organization.',
+  signInAgain: 'Back to sign in',
   linkSentTitle: 'Check your inbox',
   linkSent:
     'If a license belongs to this address, a link to sign in is on its way. Open it in this browser within {minutes} minutes.',
@@ -191,6 +206,14 @@ export const en = {
   orderDateLabel: 'Date',
   orderAmountLabel: 'Amount',
   orderTest: 'Test order',
+  purchasesTitle: 'Purchases',
+  purchasesNone: 'There are no purchases here yet.',
+  morePurchases: 'More purchases',
+  purchasePaid: '{amount} on {date}',
+  purchaseReturned: '{amount} of it was refunded.',
+  purchaseInvoice: 'Invoice',
+  invoiceUnavailable:
+    'There is no invoice to show for this payment right now. Look for the email that you got when you paid.',
 
   organizationTitle: 'People',
   organizationLead: 'Who may see and use the licenses of {organization}.',
@@ -248,6 +271,7 @@ export const en = {
   actRemoved: '{person} was removed',
   actInvited: 'An invitation was sent to {person}',
   actBy: 'by {actor}',
+  actBySignIn: 'by a sign-in with the account of the organization',
   actBySupport: 'by {vendor}',
   peopleInvited: 'The invitations are on their way.',
   roleChanged: 'The role was changed.',

@@ -131,7 +131,7 @@ int main(int count, char **words) {
   client = keyledger_client_new(options, &error);
   keyledger_options_free(options);
   show(keyledger_client_start(client));
-  printf("%d %d\n", keyledger_client_has(client, "pro"), keyledger_client_has(client, "another"));
+  printf("[%d,%d]\n", keyledger_client_has(client, "pro"), keyledger_client_has(client, "another"));
   show(keyledger_client_release(client));
   show(keyledger_client_deactivate(client));
   show(keyledger_client_state(client));

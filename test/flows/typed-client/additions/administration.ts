@@ -65,6 +65,12 @@ const read = await getSignInProvider({ path: at })
 expect('it is changed', read.data, ({ provider }) => provider.name === 'Acme Login')
 const providers = await listSignInProviders()
 expect('it is listed', providers.data, ({ items }) => items.length === 1)
+const forCustomers = { ...login, id: 'customers', audience: 'customers' as const }
+const offered = await approved((headers) => addSignInProvider({ headers, body: forCustomers }))
+expect('a sign-in provider for customers is added', offered, ({ provider }) =>
+  provider.redirectUri.endsWith('/sign-in/customers/callback'),
+)
+await approved((headers) => deleteSignInProvider({ path: { id: 'customers' }, headers }))
 await rehearsed((query) => deleteSignInProvider({ path: at, query }))
 await approved((headers) => deleteSignInProvider({ path: at, headers }))
 

@@ -1,0 +1,10 @@
+//! What the calls of a client do: what they send, and what they do with the answers.
+
+pub(crate) mod keeper;
+mod leaving;
+mod offline;
+pub(crate) mod operations;
+pub(crate) mod schedule;
+pub(crate) mod server;
+
+pub use offline::{CarriedText, StorageFailed};

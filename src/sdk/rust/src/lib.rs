@@ -1,0 +1,41 @@
+//! The client of keyledger for apps: it activates a license, validates it, and has one state to show, also without a network until a
+//! signed lease or license file ends. [`Client`] is the beginning, and the README has the rest.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs, rust_2018_idioms)]
+
+mod calls;
+#[cfg(test)]
+mod checks;
+mod client;
+mod facts;
+pub mod license_key;
+mod locks;
+mod machine;
+mod options;
+mod place;
+mod ports;
+mod problem;
+mod signed;
+mod state;
+mod state_json;
+mod text;
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+pub use calls::keeper::Subscription;
+pub use calls::{CarriedText, StorageFailed};
+pub use client::{Background, Client, Stop};
+pub use machine::{identify_machine, DeviceIdentity};
+pub use options::{BuildError, ClientBuilder};
+pub use place::{NotAnId, Place};
+#[cfg(feature = "ureq")]
+pub use ports::UreqTransport;
+pub use ports::{Answer, Clock, FileStorage, MemoryStorage, Request, Storage, Transport};
+pub use problem::{Problem, ProblemCode};
+pub use state::{
+    Entitlements, ExpiredOf, Grant, Holder, LicenseKind, Release, RevokedReason, Source, State, Status, Value,
+};
