@@ -311,12 +311,12 @@ test('a person of an organization who was told of their seat leaves no mail', as
   const customerId = await makeCustomer(api.ask, shop.token, { email: 'boss@canary-mail.example' })
   await send('POST', `/v1/customers/${customerId}/organization`)
   const email = 'dan.canary@canary-mail.example'
-  const people = [{ email, name: 'Dan Canaryseated' }]
+  const people = [{ email, name: 'Dan Canary Seat' }]
   const added = await send('POST', `/v1/customers/${customerId}/people`, { people, invite: false })
   const [dan] = z.object({ people: z.array(Id) }).parse(added).people
   const { id } = await mint(api.ask, shop.token, 'editor', { keyTypeId: 'team', customerId })
   await send('POST', `/v1/licenses/${id}/people`, { personId: dan?.id })
-  const readable = () => tracesOf(email, 'Dan Canaryseated')
+  const readable = () => tracesOf(email, 'Dan Canary Seat')
   await expect
     .poll(async () => (await readable()).filter((text) => text.includes('You have a seat of')))
     .toHaveLength(1)

@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
+const aptProgram = '/usr/bin/apt-get'
+
 /** Whether missing packages can be installed without asking: as root on Debian. */
-const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
+const canInstall = (): boolean => process.getuid?.() === 0 && existsSync(aptProgram)
 
 /** Where a program may be: on the PATH, and where Debian puts it. */
 export const placesOf = (name: string): string[] =>
@@ -59,11 +61,12 @@ function installed(
 
 /** @throws Error for any exit code but 0 */
 function aptGet(...words: string[]): void {
-  // Another test may be installing a package at the same time.
+  // Another test may be installing a package at the same time, or reading the lists, for whose lock apt does not wait.
+  const alone = ['--timeout', '600', aptProgram]
   const patient = ['-o', 'DPkg::Lock::Timeout=300', '-qq']
   // At run level 1 a package does not start its service, such as a web server.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
-  execFileSync('apt-get', [...patient, ...words], { env, stdio: 'inherit' })
+  execFileSync('flock', [...alone, aptProgram, ...patient, ...words], { env, stdio: 'inherit' })
 }
 
 function isProgram(path: string | undefined): path is string {
