@@ -51,8 +51,7 @@ const ranks = marks
   })
   .toSorted(([one], [other]) => one - other)
 
-function lines(numbers: readonly number[]): string {
-  const words = numbers.map((number) => `${number}`)
+function rows(words: readonly string[]): string {
   const rows: string[] = []
   let row = ''
   for (const word of words) {
@@ -60,33 +59,58 @@ function lines(numbers: readonly number[]): string {
       rows.push(row)
       row = ''
     }
-    row += `${word},`
+    row += word
   }
   return [...rows, row].join('\n')
 }
 const table = (name: string, type: string, numbers: readonly number[]) =>
-  `const ${type} ${name}[] = {\n${lines(numbers)}\n};\n`
+  `const ${type} ${name}[] = {\n${rows(numbers.map((number) => `${number},`))}\n};\n`
 
-/** Points, and where in the units of UTF-16 that follow their text ends. */
-function mapping(name: string, changed: readonly (readonly [number, string])[]): string {
-  let end = 0
-  const ends = changed.map(([, to]) => {
-    end += to.length
-    return end
+type Change = readonly [point: number, to: string]
+/** Changed points that follow each other in equal steps, with texts of one length, or with one point that takes the same steps. */
+type Run = { changes: Change[]; step: number; slides: boolean }
+
+const unitsOf = (text: string) => text.split('').map((unit) => unit.charCodeAt(0))
+
+/** The longest run that begins here. */
+function runFrom(changed: readonly Change[], from: number, step: number, slides: boolean): Run {
+  const [first, text] = changed[from] ?? [0, '']
+  const [image = 0, ...more] = pointsOf(text)
+  const fits = ([point, to]: Change, at: number) =>
+    point === first + at * step &&
+    (slides ? more.length === 0 && to === textOf(image + at * step) : to.length === text.length)
+  const rest = changed.slice(from)
+  const end = rest.findIndex((change, at) => !fits(change, at))
+  return { changes: rest.slice(0, end < 0 ? rest.length : Math.max(end, 1)), step, slides }
+}
+const longest = (changed: readonly Change[], from: number, slides: boolean): Run =>
+  [1, 2]
+    .map((step) => runFrom(changed, from, step, slides))
+    .reduce((one, other) => (other.changes.length > one.changes.length ? other : one))
+
+function runsOf(changed: readonly Change[]): Run[] {
+  const runs: Run[] = []
+  for (let from = 0; from < changed.length; from += runs.at(-1)?.changes.length ?? 1) {
+    const sliding = longest(changed, from, true)
+    const plain = longest(changed, from, false)
+    // Where a long sliding run begins, the plain one before it ends.
+    const next = plain.changes.findIndex((_, at) => longest(changed, from + at, true).changes.length > 5)
+    const kept = next > 0 ? { ...plain, changes: plain.changes.slice(0, next) } : plain
+    runs.push(sliding.changes.length > 3 ? sliding : kept)
+  }
+  return runs
+}
+
+/** The runs of a function's changes, and the units of UTF-16 of their texts. */
+function mapping(name: string, changed: readonly Change[]): string {
+  const units: number[] = []
+  const runs = runsOf(changed).map(({ changes, step, slides }) => {
+    const texts = changes.map(([, to]) => to)
+    const row = [changes[0]?.[0], changes.length, units.length, step, texts[0]?.length, Number(slides)]
+    units.push(...(slides ? texts.slice(0, 1) : texts).flatMap(unitsOf))
+    return `{${row.join()}},`
   })
-  return [
-    table(
-      `${name}_points`,
-      'char32_t',
-      changed.map(([point]) => point),
-    ),
-    table(`${name}_ends`, 'std::uint16_t', ends),
-    table(
-      `${name}_units`,
-      'std::uint16_t',
-      changed.flatMap(([, to]) => to.split('').map((unit) => unit.charCodeAt(0))),
-    ),
-  ].join('')
+  return `const run ${name}_runs[] = {\n${rows(runs)}\n};\n${table(`${name}_units`, 'std::uint16_t', units)}`
 }
 
 writeFileSync(

@@ -1,47 +1,85 @@
 /**
  * Guarantee: the C++ client judges every published vector as the JavaScript client does, and every signature of Wycheproof as it is
- * meant, with no fault that its sanitizers see. Its calls have not been run against a server.
+ * meant, grants nothing for arbitrary bytes, and passes through the same states as the client in JavaScript when both are run through the
+ * same steps against a real server: with no fault that its sanitizers see.
  */
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { installPackages } from '../../harness/debian.ts'
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
+import { cmake, cppMissing } from '../../harness/cmake.ts'
 import { temporaryDirectory } from '../../harness/ledger.ts'
+import { mint } from '../../http/samples.ts'
 import { countVectors, vectors } from './published.ts'
+import { closeStage, openStage, type Stage, stories } from './story.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const run = promisify(execFile)
 const built = temporaryDirectory()
+const run = async (name: string, ...words: string[]) =>
+  (await promisify(execFile)(join(built, name), words)).stdout
+
+let missing: string | undefined
+beforeAll(async () => {
+  missing = await cppMissing()
+  if (missing !== undefined) return
+  const flags = '-Wall -Wextra -Werror -O1 -fsanitize=address,undefined -fno-sanitize-recover=all'
+  const options = ['-DKEYLEDGER_TESTS=ON', `-DCMAKE_CXX_FLAGS=${flags}`, `-DCMAKE_C_FLAGS=${flags}`]
+  await cmake('-S', join(root, 'src/sdk/cpp'), '-B', built, ...options)
+  await cmake('--build', built, '-j2')
+})
 afterAll(() => rmSync(built, { recursive: true, force: true }))
 
-const packages = ['g++', 'cmake', 'pkg-config', 'libsodium-dev', 'libcurl4-openssl-dev']
-const hasTools = async (): Promise<boolean> => {
-  try {
-    await run('pkg-config', ['--exists', 'libsodium', 'libcurl'])
-    await run('cmake', ['--version'])
-    await run('g++', ['--version'])
-    return true
-  } catch {
-    return false
-  }
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => closeStage(stage))
+
+/** Skips the test where the client cannot be built. */
+function needTools(context: TestContext): void {
+  if (missing !== undefined) context.skip(missing)
 }
 
-let canBuild = false
-beforeAll(async () => {
-  canBuild = (await hasTools()) || (installPackages(...packages) && (await hasTools()))
-  if (!canBuild) return
-  const flags = '-Wall -Wextra -Werror -O1 -fsanitize=address,undefined -fno-sanitize-recover=all'
-  const options = ['-DKEYLEDGER_TESTS=ON', `-DCMAKE_CXX_FLAGS=${flags}`]
-  await run('cmake', ['-S', join(root, 'src/sdk/cpp'), '-B', built, ...options])
-  await run('cmake', ['--build', built, '-j2'])
-})
+describe('the client in C++', () => {
+  test('passes every vector but those of webhooks, and those of Wycheproof', async (context) => {
+    needTools(context)
+    const told = await run('vectors', vectors, join(root, 'test/sdk/wycheproof-ed25519.json'))
+    const [, count, failed] = /^(\d+) cases, (\d+) failed\n$/.exec(told) ?? []
+    expect({ failed, all: Number(count) > countVectors() }).toStrictEqual({ failed: '0', all: true })
+  })
 
-test('every vector but those of webhooks, and those of Wycheproof', async (context) => {
-  if (!canBuild) context.skip(`The C++ client is tested with ${packages.join(', ')}: install them`)
-  const files = [vectors, join(root, 'test/sdk/wycheproof-ed25519.json')]
-  const { stdout } = await run(join(built, 'vectors'), files)
-  const [, count, failed] = /^(\d+) cases, (\d+) failed\n$/.exec(stdout) ?? []
-  expect({ failed, all: Number(count) > countVectors() }).toStrictEqual({ failed: '0', all: true })
+  test('passes its own checks, and reads arbitrary bytes without a failure', async (context) => {
+    needTools(context)
+    expect(await run('calls')).toMatch(/^[1-9]\d* checks passed\n$/)
+    expect(await run('fuzz', vectors, '3', '1')).toMatch(/^[1-9]\d* texts read, 0 failed\n$/)
+  })
+
+  test.for(stories)(
+    'passes through the states of the client in JavaScript, in a story of %s',
+    async ([, tell], context) => {
+      needTools(context)
+      const path = join(built, 'story')
+      await tell(stage, { language: 'cpp', path, words: [], environment: process.env })
+    },
+  )
+
+  test('is used by a program in C, with a storage of its own', async (context) => {
+    needTools(context)
+    const { api, tenant, network, sdkKey } = stage
+    const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
+    const now = String(api.ledger.clock.now().getTime())
+    const told = await run('c-app', network.url, tenant.tenantId, 'editor', sdkKey, licenseKey, now)
+    const answers = told.split('\n').slice(0, -1)
+    expect(answers.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { status: 'unlicensed' },
+      { ok: true, state: { status: 'licensed', entitlements: ['pro'] } },
+      true,
+      { status: 'licensed' },
+      [1, 0],
+      null,
+      { ok: true, state: { status: 'unlicensed' } },
+      { status: 'unlicensed' },
+    ])
+  })
 })

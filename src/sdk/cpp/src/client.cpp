@@ -9,6 +9,7 @@
 
 #include "operations.hpp"
 #include "signature.hpp"
+#include "text.hpp"
 
 namespace keyledger {
 namespace {
@@ -26,6 +27,9 @@ client_options checked(client_options options) {
   if (!options.clock) options.clock = system_clock();
   if (!options.random) options.random = random_fraction;
   if (!options.transport && (!options.base_url.empty() || options.relays)) throw std::invalid_argument("transport is missing");
+  if (options.timeout_ms <= 0) throw std::invalid_argument("timeout_ms is not positive");
+  for (auto* text : {&options.device_name, &options.app_version, &options.app_channel, &options.platform, &options.user_id})
+    if (*text) *text = replaced(**text);
   segment("tenant_id", options.tenant_id);
   segment("product_id", options.product_id);
   return options;
@@ -55,7 +59,7 @@ class client::parts {
     if (!options.identity) return;
     try {
       work.held.is_on(options.identity());
-    } catch (const std::exception&) {
+    } catch (...) {
       return;
     }
   }
@@ -141,7 +145,7 @@ bool client::has(const std::string& entitlement) const { return keyledger::has(s
 std::optional<entitlement_value> client::value(const std::string& entitlement) const { return keyledger::value(state(), entitlement); }
 
 outcome client::activate(const std::string& license_key) {
-  return parts_->run([&](operations& work) { return work.activate(license_key); });
+  return parts_->run([&](operations& work) { return work.activate(replaced(license_key)); });
 }
 outcome client::validate() { return parts_->validate(); }
 outcome client::deactivate() {
@@ -154,10 +158,10 @@ outcome client::borrow(double seconds) {
   return parts_->run([=](operations& work) { return work.borrow(seconds); });
 }
 carried client::create_offline_request(const std::string& license_key) {
-  return parts_->in_turn([&](operations& work) { return work.create_request(license_key); });
+  return parts_->in_turn([&](operations& work) { return work.create_request(replaced(license_key)); });
 }
 outcome client::import_license(const std::string& text) {
-  return parts_->run([&](operations& work) { return work.import_text(text); });
+  return parts_->run([&](operations& work) { return work.import_text(replaced(text)); });
 }
 std::optional<carried> client::release() {
   return parts_->in_turn([](operations& work) { return work.give_back(); });

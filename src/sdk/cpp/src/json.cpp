@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
+#include <map>
 #include <unordered_map>
 
 #include "text.hpp"
@@ -30,9 +30,14 @@ std::optional<std::uint32_t> index_in(const std::string& name) {
 
 std::vector<json::member> in_order(std::vector<json::member> read) {
   std::unordered_map<std::string, std::size_t> at;
+  std::map<std::uint32_t, json::member> numbered;
   std::vector<json::member> kept;
   kept.reserve(read.size());
   for (auto& one : read) {
+    if (const auto index = index_in(one.first)) {
+      numbered[*index] = std::move(one);
+      continue;
+    }
     const auto [found, is_new] = at.emplace(one.first, kept.size());
     if (is_new) {
       kept.push_back(std::move(one));
@@ -40,12 +45,11 @@ std::vector<json::member> in_order(std::vector<json::member> read) {
       kept[found->second].second = std::move(one.second);
     }
   }
-  std::stable_sort(kept.begin(), kept.end(), [](const json::member& one, const json::member& other) {
-    const auto a = index_in(one.first);
-    const auto b = index_in(other.first);
-    return a && (!b || *a < *b);
-  });
-  return kept;
+  if (numbered.empty()) return kept;
+  std::vector<json::member> all;
+  for (auto& [index, one] : numbered) all.push_back(std::move(one));
+  for (auto& one : kept) all.push_back(std::move(one));
+  return all;
 }
 
 double number_in(const std::string& text) {
@@ -324,6 +328,21 @@ std::string spelled(double value) {
 
 }  // namespace
 
+json::json() = default;
+json::json(std::nullptr_t) : kind_(kind::null) {}
+json::json(bool value) : kind_(kind::boolean), number_(value ? 1 : 0) {}
+json::json(double value) : kind_(kind::number), number_(value) {}
+json::json(int value) : json(static_cast<double>(value)) {}
+json::json(std::int64_t value) : json(static_cast<double>(value)) {}
+json::json(std::string value) : kind_(kind::string), text_(std::move(value)) {}
+json::json(std::string_view value) : json(std::string(value)) {}
+json::json(const char* value) : json(std::string(value)) {}
+json::json(const json&) = default;
+json::json(json&&) noexcept = default;
+json& json::operator=(const json&) = default;
+json& json::operator=(json&&) noexcept = default;
+json::~json() = default;
+
 json json::array(std::vector<json> items) {
   json made;
   made.kind_ = kind::array;
@@ -351,8 +370,8 @@ const json& json::operator[](std::string_view name) const {
   return none;
 }
 
-json& json::set(std::string name, json value) {
-  if (!value.is(kind::undefined)) members_.emplace_back(std::move(name), std::move(value));
+json& json::set(std::string_view name, json value) {
+  if (!value.is(kind::undefined)) members_.emplace_back(name, std::move(value));
   return *this;
 }
 

@@ -19,15 +19,20 @@ class json {
   enum class kind { undefined, null, boolean, number, string, array, object };
   using member = std::pair<std::string, json>;
 
-  json() = default;
-  json(std::nullptr_t) : kind_(kind::null) {}
-  json(bool value) : kind_(kind::boolean), number_(value ? 1 : 0) {}
-  json(double value) : kind_(kind::number), number_(value) {}
-  json(int value) : json(static_cast<double>(value)) {}
-  json(std::int64_t value) : json(static_cast<double>(value)) {}
-  json(std::string value) : kind_(kind::string), text_(std::move(value)) {}
-  json(std::string_view value) : json(std::string(value)) {}
-  json(const char* value) : json(std::string(value)) {}
+  json();
+  json(const json& other);
+  json(json&& other) noexcept;
+  json& operator=(const json& other);
+  json& operator=(json&& other) noexcept;
+  ~json();
+  json(std::nullptr_t);
+  json(bool value);
+  json(double value);
+  json(int value);
+  json(std::int64_t value);
+  json(std::string value);
+  json(std::string_view value);
+  json(const char* value);
   template <class T>
   json(const std::optional<T>& value) : json(value ? json(*value) : json()) {}
 
@@ -53,7 +58,7 @@ class json {
   const json& operator[](std::string_view name) const;
 
   /** Sets a member, unless the value is undefined. */
-  json& set(std::string name, json value);
+  json& set(std::string_view name, json value);
 
   /** Equal as JavaScript's `===` says: objects and lists never are, since each is itself alone. */
   bool same(const json& other) const;

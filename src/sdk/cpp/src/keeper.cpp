@@ -33,14 +33,19 @@ facts& keeper::known_facts() {
   return *facts_;
 }
 
+void keeper::report(const trouble& with) const {
+  if (with && options_.on_storage_error) options_.on_storage_error(*with);
+}
+
 facts keeper::load() {
+  trouble with;
   {
     const std::lock_guard<std::mutex> writing(stored_);
     std::optional<std::string> text;
     try {
       text = options_.storage->read();
     } catch (const std::exception& error) {
-      if (options_.on_storage_error) options_.on_storage_error(error.what());
+      with = error.what();
     }
     const std::lock_guard<std::mutex> reading(memory_);
     if (!facts_ || (text && text != known_text_)) {
@@ -52,6 +57,7 @@ facts keeper::load() {
     }
     known_facts();
   }
+  report(with);
   announce();
   const std::lock_guard<std::mutex> reading(memory_);
   return *facts_;
@@ -64,29 +70,29 @@ bool keeper::change(const std::function<void(facts&, std::int64_t now)>& step) {
     step(all, now());
     notice(all, now());
   }
-  const bool is_stored = [this] {
+  const trouble with = [this] {
     const std::lock_guard<std::mutex> writing(stored_);
     return store();
   }();
+  report(with);
   announce();
-  return is_stored;
+  return !with;
 }
 
-bool keeper::store() {
+keeper::trouble keeper::store() {
   std::string text;
   {
     const std::lock_guard<std::mutex> reading(memory_);
     text = text_of(known_facts());
     stored_seen_ = facts_->seen;
   }
-  if (text == known_text_) return true;
+  if (text == known_text_) return std::nullopt;
   try {
     options_.storage->write(text);
     known_text_ = text;
-    return true;
+    return std::nullopt;
   } catch (const std::exception& error) {
-    if (options_.on_storage_error) options_.on_storage_error(error.what());
-    return false;
+    return error.what();
   }
 }
 
@@ -116,6 +122,7 @@ std::optional<leased_device> keeper::device() {
 
 state keeper::present() {
   state made;
+  trouble with;
   bool is_due = false;
   {
     const std::lock_guard<std::mutex> reading(memory_);
@@ -125,10 +132,11 @@ state keeper::present() {
     is_due = facts_->seen >= stored_seen_ + notice_seconds;
     made = state_of(*facts_, now(), circumstances_);
   }
-  if (is_due && stored_.try_lock()) {
-    const std::lock_guard<std::mutex> writing(stored_, std::adopt_lock);
-    store();
+  if (is_due) {
+    const std::unique_lock<std::mutex> writing(stored_, std::try_to_lock);
+    if (writing) with = store();
   }
+  report(with);
   return made;
 }
 
@@ -153,7 +161,14 @@ void keeper::announce() {
     announced_ = std::move(text);
     listeners = listeners_;
   }
-  for (const auto& [number, listener] : listeners) listener(made);
+  for (const auto& [number, listener] : listeners) {
+    try {
+      listener(made);
+    } catch (...) {
+      // What an app does with a state must not end the call that has brought it about.
+      continue;
+    }
+  }
 }
 
 }  // namespace keyledger

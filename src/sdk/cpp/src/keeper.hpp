@@ -30,7 +30,10 @@ class keeper {
   void announce();
 
  private:
-  bool store();
+  /** Why the storage has failed. It is reported when no lock is held, so that the app may ask for the state. */
+  using trouble = std::optional<std::string>;
+  trouble store();
+  void report(const trouble& with) const;
   facts& known_facts();
 
   const client_options& options_;

@@ -11,8 +11,6 @@
 namespace keyledger {
 namespace {
 
-constexpr const char* version = "0.1.0";
-
 problem with(problem_code code, const char* message) { return {code, message, {}, {}, {}}; }
 
 /** A success or a signed refusal that does not verify, or is older than what is held. */
@@ -77,7 +75,7 @@ operations::operations(const client_options& options)
 std::string operations::name_of_device(const facts& all) const { return options_.device_name.value_or("Device " + all.install_id.substr(0, 8)); }
 
 void operations::add_telemetry(json& body) {
-  body.set("sdk", "cpp").set("sdk_version", version).set("app_version", options_.app_version).set("platform", options_.platform);
+  body.set("sdk", "cpp").set("sdk_version", KEYLEDGER_VERSION).set("app_version", options_.app_version).set("platform", options_.platform);
 }
 
 /** What an app says of its device and its build to get a lease, and the form of lease that is signed as a whole. */

@@ -113,12 +113,13 @@ found<claims_of> read_lease_claims(const std::string& token, const place& at, co
   return read_statement(parsed, assertion_of("lease2", at), keys);
 }
 
-std::string sign_own(const json& claims, const std::string& assertion, const bytes& seed) {
-  const bytes message = claims.dump();
-  json own = json::object();
-  own.set("pk", to_base64url(public_key_of(seed)));
-  const bytes footer = own.dump();
+std::string sign_token(const bytes& message, const bytes& footer, const std::string& assertion, const bytes& seed) {
   return std::string(header) + to_base64url(message + sign_bytes(signed_bytes(message, footer, assertion), seed)) + '.' + to_base64url(footer);
+}
+
+std::string sign_own(const json& claims, const std::string& assertion, const bytes& seed) {
+  const json own = json::object({{"pk", to_base64url(public_key_of(seed))}});
+  return sign_token(claims.dump(), own.dump(), assertion, seed);
 }
 
 }  // namespace keyledger

@@ -35,6 +35,9 @@ found<claims_of> read_statement(const std::optional<token_parts>& token, const s
  */
 found<claims_of> read_lease_claims(const std::string& token, const place& at, const key_map& keys);
 
+/** Signs a message with its footer for this assertion. */
+std::string sign_token(const bytes& message, const bytes& footer, const std::string& assertion, const bytes& seed);
+
 /** Signs a statement of a device with its own key, whose public part is in the footer. */
 std::string sign_own(const json& claims, const std::string& assertion, const bytes& seed);
 

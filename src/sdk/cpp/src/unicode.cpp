@@ -10,6 +10,19 @@
 namespace keyledger {
 namespace {
 
+/**
+ * Points that become something else: `count` of them, each `step` after the one before. Their texts have `size` units each, from `at` on; of a
+ * run that slides, only the first has one, and the points of the others follow in the same steps.
+ */
+struct run {
+  char32_t first;
+  std::uint16_t count;
+  std::uint16_t at;
+  std::uint8_t step;
+  std::uint8_t size;
+  bool slides;
+};
+
 #include "unicode-data.inc"
 
 constexpr char32_t hangul = 0xac00;
@@ -38,14 +51,19 @@ void append_units(std::u32string& into, const std::uint16_t* from, const std::ui
   }
 }
 
-/** What becomes of a point, as a table says: where in the units its text ends, and with the one before, where it begins. */
+/** What becomes of a point, as a table says. */
 template <std::size_t Size>
-void append_mapped(std::u32string& into, char32_t point, const char32_t (&points)[Size], const std::uint16_t (&ends)[Size], const std::uint16_t* units) {
-  if (const auto at = place_in(points, point)) {
-    append_units(into, units + (*at == 0 ? 0 : ends[*at - 1]), units + ends[*at]);
-  } else {
+void append_mapped(std::u32string& into, char32_t point, const run (&runs)[Size], const std::uint16_t* units) {
+  const run* found = std::upper_bound(runs, runs + Size, point, [](char32_t one, const run& other) { return one < other.first; });
+  const char32_t past = found == runs ? 0 : point - (--found)->first;
+  const char32_t number = past / found->step;
+  if (point < found->first || past % found->step != 0 || number >= found->count) {
     into.push_back(point);
+    return;
   }
+  const std::uint16_t* from = units + found->at + (found->slides ? 0 : number * found->size);
+  append_units(into, from, from + found->size);
+  if (found->slides) into.back() += past;
 }
 
 void append_decomposed(std::u32string& into, char32_t point) {
@@ -56,7 +74,7 @@ void append_decomposed(std::u32string& into, char32_t point) {
     if (at % trails != 0) into.push_back(trail + at % trails);
     return;
   }
-  append_mapped(into, point, decomposed_points, decomposed_ends, decomposed_units);
+  append_mapped(into, point, decomposed_runs, decomposed_units);
 }
 
 /** The place of a mark among others; 0 for a character that no mark moves past. */
@@ -129,13 +147,13 @@ std::string upper_nfkc(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) append_decomposed(points, next_point(text, at));
   order(points);
   std::u32string upper;
-  for (const char32_t point : compose(points)) append_mapped(upper, point, upper_points, upper_ends, upper_units);
+  for (const char32_t point : compose(points)) append_mapped(upper, point, upper_runs, upper_units);
   return text_of(upper);
 }
 
 std::string lower(const std::string& text) {
   std::u32string points;
-  for (std::size_t at = 0; at < text.size();) append_mapped(points, next_point(text, at), lower_points, lower_ends, lower_units);
+  for (std::size_t at = 0; at < text.size();) append_mapped(points, next_point(text, at), lower_runs, lower_units);
   return text_of(points);
 }
 

@@ -3,12 +3,11 @@
  * run fewer cases than there are. Its arguments are the folder of the vectors, and Wycheproof's file for Ed25519.
  */
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <set>
-#include <sstream>
 
 #include "answer.hpp"
+#include "cases.hpp"
 #include "license_key.hpp"
 #include "machine.hpp"
 #include "paseto.hpp"
@@ -45,12 +44,6 @@ json sorted(const json& value) {
 std::string canonical(const json& value) { return sorted(value).dump(); }
 std::string canonical(const std::string& text) { return canonical(parse_json(text).value()); }
 
-key_map keys_in(const json& all) {
-  key_map keys;
-  for (const auto& [kid, key] : all["keyset"]["keys"].members()) keys[kid] = key.text();
-  return keys;
-}
-place place_in(const json& all) { return {all["tenantId"].text(), all["productId"].text()}; }
 holder_of holder_in(const json& all) { return {all["licenseKeyHash"].text(), all["instanceId"].text()}; }
 
 std::optional<leased_device> device_in(const json& value) {
@@ -270,15 +263,6 @@ int wycheproof(const json& all) {
   return static_cast<int>(tests.size());
 }
 
-json read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  auto value = parse_json(text.str());
-  if (!value) throw std::runtime_error(path + " cannot be read");
-  return *value;
-}
-
 }  // namespace
 
 int main(int count, char** words) {
@@ -288,7 +272,7 @@ int main(int count, char** words) {
   }
   int expected = 0;
   const auto file = [&](const std::string& name) {
-    json all = read(std::string(words[1]) + '/' + name + ".json");
+    json all = read_cases(std::string(words[1]) + '/' + name + ".json");
     expected += static_cast<int>(all["cases"].items().size() + all["readings"].items().size());
     return all;
   };
@@ -306,7 +290,7 @@ int main(int count, char** words) {
   devices(file("devices"));
   answers(file("answers"));
   for (const char* name : {"states-leases", "states-trials", "states-files", "states-machines"}) states(file(name), name);
-  const json signatures = read(words[2]);
+  const json signatures = read_cases(words[2]);
   expected += wycheproof(signatures);
   std::cout << ran << " cases, " << failed << " failed\n";
   if (ran < expected) std::cout << "FAILED: there are " << expected << " cases\n";

@@ -30,7 +30,10 @@ struct client_options {
   std::optional<std::string> app_channel;
   /** `macos`, `windows`, `linux` … */
   std::optional<std::string> platform;
-  /** Says what the device is; asked at the start and before each call. Without it a device is known by what is in its storage. */
+  /**
+   * Says what the device is; asked at the start and before each call. What it said before stays while it throws. Without it a device is
+   * known by what is in its storage.
+   */
   std::function<device_identity()> identity;
   /** Addresses of relays in the customer's network, in order, which give seats before the vendor's server is asked. */
   std::function<std::vector<std::string>()> relays;
@@ -117,7 +120,10 @@ class client {
    */
   std::int64_t next_validation_ms() const;
 
-  /** Calls the listener with each new state, on the thread that has brought it about. @return the number for `unsubscribe` */
+  /**
+   * Calls the listener with each new state, on the thread that has brought it about, which still waits for its call: a listener makes no call
+   * that needs the server. What it throws is dropped. @return the number for `unsubscribe`
+   */
   std::uint64_t subscribe(std::function<void(const keyledger::state&)> listener);
   void unsubscribe(std::uint64_t number);
   /** Calls the listeners when the state has changed by itself, as when a lease ends. */
