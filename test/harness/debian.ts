@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 const aptProgram = '/usr/bin/apt-get'
+const lockProgram = '/usr/bin/flock'
 
 /** Whether missing packages can be installed without asking: as root on Debian. */
 const canInstall = (): boolean => process.getuid?.() === 0 && existsSync(aptProgram)
@@ -66,7 +67,7 @@ function aptGet(...words: string[]): void {
   const patient = ['-o', 'DPkg::Lock::Timeout=300', '-qq']
   // At run level 1 a package does not start its service, such as a web server.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
-  execFileSync('flock', [...alone, aptProgram, ...patient, ...words], { env, stdio: 'inherit' })
+  execFileSync(lockProgram, [...alone, aptProgram, ...patient, ...words], { env, stdio: 'inherit' })
 }
 
 function isProgram(path: string | undefined): path is string {

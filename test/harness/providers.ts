@@ -10,7 +10,7 @@ import {
 import { lemonSqueezyInvoice, paddleInvoice, polarInvoice, stripeInvoice } from './invoices.ts'
 import { type BoughtVariants, orderItemsOf } from './lemonsqueezy-orders.ts'
 import { lemonSqueezyVariants, paddlePrice, polarProducts } from './offered.ts'
-import { paddleCustomer } from './paddle-customer.ts'
+import { paddleCustomer, paddleEventTypes } from './paddle.ts'
 import { type Answered, type Asked, type StandIn, startStandIn } from './stand-in.ts'
 import { answerOfMeters, type StripeMeters, stripeMeters } from './stripe-meters.ts'
 import { lineItemsOf, type StripeLineItem, type StripePrice, stripePrice } from './stripe-objects.ts'
@@ -272,15 +272,7 @@ async function startPaddle(): Promise<WithEndpoints> {
       return paddleEndpoints(endpoints, asked)
     }
     if (method !== 'GET' || path !== '/event-types') return error('not_found', 'Entity not found')
-    const data = [
-      {
-        name: 'transaction.billed',
-        description: 'Occurs when a transaction is billed.',
-        group: 'Transaction',
-        available_versions: [1],
-      },
-    ]
-    return { status: 200, body: { data, meta } }
+    return { status: 200, body: { data: paddleEventTypes, meta } }
   })
   return Object.assign(standIn, { endpoints })
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { LanguageTag } from '../portal/languages.ts'
-import { DeviceMail } from '../products/device-mails.ts'
 import { Duration, FloatingSeats, GraceSeconds, NamedSeats, OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
+import { deviceEvents } from './device-events.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
-import { DeviceMarks } from './marks.ts'
 import { namedEvents } from './named-events.ts'
 import { relayEvents } from './relay-events.ts'
 import { sharingEvents } from './sharing-events.ts'
@@ -68,25 +67,6 @@ export const LicenseTerms = z.strictObject({
 })
 export type LicenseTerms = z.infer<typeof LicenseTerms>
 
-/**
- * A device in a seat. On the token interface, the caller chooses `deviceId`. For a device that an app
- * activates itself, it is the `instanceId`, and `installId` is the anonymous id that the app had before.
- */
-const Activation = z.strictObject({
-  deviceId: z.string().min(1),
-  instanceId: z.string().min(1),
-  installId: z.string().min(1).nullable(),
-  name: z.string(),
-  platform: z.string().nullable(),
-  /** Of a floating seat: rises with each taking of one. */
-  fence: z.int().min(1).optional(),
-  /** Whose device it is, where the seats are of people. */
-  personId: z.string().min(1).optional(),
-  /** What the holder is told of it by mail; absent for nothing. */
-  mail: DeviceMail.optional(),
-  at: Moment,
-})
-
 /** What a sale entitles to at a moment, whether or not its vendor has given the license other terms. */
 export const SoldTerms = z.strictObject({
   keyTypeId: Slug,
@@ -106,36 +86,7 @@ const reasoned = z.strictObject({ reason: z.string().nullable(), at: Moment })
 export const LicenseEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('LicenseMinted'), data: LicenseTerms }),
   z.object({ type: z.literal('LicenseImported'), data: LicenseTerms }),
-  z.object({ type: z.literal('DeviceActivated'), data: Activation }),
-  z.object({
-    type: z.literal('DeviceDeactivated'),
-    data: z.strictObject({
-      deviceId: z.string().min(1),
-      instanceId: z.string().min(1),
-      /** Set when a floating seat ran out; absent when it was given back or freed. */
-      ranOut: z.literal(true).optional(),
-      at: Moment,
-    }),
-  }),
-  /**
-   * The device in a seat has said who it is: for the first time, when `before` is null, or differently than before, because
-   * it was renamed or got a new part.
-   */
-  z.object({
-    type: z.literal('DeviceIdentified'),
-    data: z.strictObject({
-      deviceId: z.string().min(1),
-      instanceId: z.string().min(1),
-      marks: DeviceMarks,
-      before: DeviceMarks.nullable(),
-      at: Moment,
-    }),
-  }),
-  /** Two machines with one hash use a seat, such as copies of a virtual machine. It changes nothing else. */
-  z.object({
-    type: z.literal('DeviceInTwoPlaces'),
-    data: z.strictObject({ deviceId: z.string().min(1), instanceId: z.string().min(1), at: Moment }),
-  }),
+  ...deviceEvents,
   /**
    * A file was signed with which the device may go on without a network until `endsAt`. It asked for it with its own key
    * (Ed25519, base64url).

@@ -11,3 +11,13 @@ export const paddleCustomer = (id: string) => ({
   updated_at: '2026-02-01T12:00:00.000Z',
   import_meta: null,
 })
+
+/** @see https://developer.paddle.com/api-reference/event-types/list-event-types */
+export const paddleEventTypes = [
+  {
+    name: 'transaction.billed',
+    description: 'Occurs when a transaction is billed.',
+    group: 'Transaction',
+    available_versions: [1],
+  },
+]
