@@ -66,7 +66,7 @@ test('the library is as small as its documentation says', (context) => {
   const { size } = statSync(join(installed, 'lib/libkeyledger-client-c.so.0'))
   expect(size).toBeLessThan(300_000)
   for (const file of [join(source, 'README.md'), join(root, 'docs/reference/sdk.md')]) {
-    const [, said] = /in C\+\+17[^]*?(\d+) kB/i.exec(readFileSync(file, 'utf8')) ?? []
+    const [, said] = /in C\+\+17[\s\S]*?(\d+) kB/i.exec(readFileSync(file, 'utf8')) ?? []
     expect(Math.abs(Number(said) - size / 1000)).toBeLessThan(15)
   }
 })
