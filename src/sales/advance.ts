@@ -77,8 +77,8 @@ export async function advanceToOutcome(
 ): Promise<ReceivedOutcome> {
   const { sale, issued } = await advanceSale(ports, loaded, origin, isNew)
   if (issued) return { outcome: 'issued', saleId: sale.saleId, ...issued }
-  // A sale that was received a moment ago and issued nothing has added credits.
-  if (!sale.parked) return { outcome: isNew ? 'recorded' : 'duplicate' }
+  // A notification at the same moment may have issued the license of a sale that is new here.
+  if (!sale.parked) return { outcome: isNew && hasCreditsOnly(sale) ? 'recorded' : 'duplicate' }
   // Facts that were kept under its other links need not wait until it is licensed.
   const facts = await bindLinks(ports, sale, origin)
   if (facts.length > 0) await changeSale(ports, sale, origin, () => ({ type: 'RecordFacts', facts }))
@@ -86,6 +86,8 @@ export async function advanceToOutcome(
   if (reason === 'tenant_suspended' || reason === 'tenant_closed') throw new Refusal(reason)
   return { outcome: 'parked', reason, detail }
 }
+
+const hasCreditsOnly = (sale: KnownSale): boolean => itemsOf(sale).every(({ credit }) => credit)
 
 /** One step of a sale. It may be repeated, after a crash or by another process, and then changes nothing more. */
 type Step = (

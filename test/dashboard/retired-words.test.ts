@@ -38,6 +38,9 @@ const runTogetherIn = (page: string): string[] =>
   page.match(/[\w ]*[a-z.,;:]<(?:code|a|strong|time)\b[^>]*>[^<]*|[^>]*<\/(?:code|a|strong|time)>\w[^<]*/g) ??
   []
 
+/** Where the texts of the portal are in German. */
+const inGerman = /\/portal\/(?:languages|texts)\/de$/
+
 let api: TestApi
 let acme: Acme
 let owner: Client
@@ -58,6 +61,7 @@ test('no page of the dashboard contains a retired word, or words without a space
   await expect.poll(async () => (await owner.get('/dashboard/mailbox')).text).toContain('/dashboard/mailbox/')
   const found: Record<string, string[]> = {}
   const read = (path: string, text: string) => {
+    if (inGerman.test(path)) return
     const words = [...retiredIn(textsOf(text)), ...runTogetherIn(text)]
     if (words.length > 0) found[path] = words
   }

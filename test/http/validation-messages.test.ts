@@ -42,7 +42,11 @@ beforeAll(async () => {
     const filled = path.replace('{tenantId}', tenantId).replace('{productId}', 'editor')
     const answer = await app.inject({
       method: method as 'GET',
-      url: filled.replace('{provider}', 'paddle').replace('{tag}', 'fr').replace(/\{\w+\}/g, 'absent') + query,
+      url:
+        filled
+          .replace('{provider}', 'paddle')
+          .replace('{tag}', 'fr')
+          .replace(/\{\w+\}/g, 'absent') + query,
       headers: {
         authorization: `Bearer ${path.endsWith('/checkout') ? checkoutKey : token}`,
         'x-service-sdk-key': sdkKey,

@@ -105,6 +105,18 @@ async function choicesIn(ports: PageContext['ports'], tenantId: string): Promise
   return { products, languages: languageNames(addedLanguages) }
 }
 
+/** Whether the portal has the language, or a template is left that is for one that it had. */
+async function isOfPortal(
+  { db }: PageContext['ports'],
+  tenantId: string,
+  place: TemplatePlace,
+): Promise<boolean> {
+  if (place.language === null) return true
+  const { addedLanguages } = await findPortal(db, tenantId)
+  if (Object.hasOwn(languageNames(addedLanguages), place.language)) return true
+  return Object.hasOwn((await findWordings(db, tenantId)).templates, templateId(place))
+}
+
 type Found = { tenantId: string; place: Place; product: PresentProduct | null; recorded: TemplatePlace }
 
 /** What the template of an address is for. @throws Problem 404 for no mail, or no product, of this name */
@@ -115,6 +127,7 @@ async function placeOf({ ports }: PageContext, request: TemplateRequest): Promis
   const [kind, productId, language] = data
   const product = productId === null ? null : await ports.findProduct(tenantId, productId)
   if (product === undefined) throw notFound('product')
+  if (!(await isOfPortal(ports, tenantId, { kind, productId, language }))) throw notFound('mail')
   return { tenantId, place: { kind, product, language }, product, recorded: { kind, productId, language } }
 }
 

@@ -138,7 +138,7 @@ function languageSheet(token: string, { addedLanguages }: ShownPortal, form: Fil
       </ul>`
     }
     <p>
-      Download the texts in <a href=${`${path}/languages/en`} download>English</a> or
+      Download the texts in <a href=${`${path}/languages/en`} download>English</a> or${' '}
       <a href=${`${path}/languages/de`} download>German</a>, translate the file, and upload it. Texts that it lacks are in English.
       Words in braces are filled in, and stay as they are. An upload replaces all texts of its language.
     </p>

@@ -23,7 +23,7 @@ export const audienceFields = {
     description: 'Who signs in: members of the workspace to the dashboard, or customers to the portal',
     example: 'members',
   }),
-  customerId: z.string().nullable().meta({
+  customerId: text(100).nullable().meta({
     description: 'The organization whose people sign in; null for members, and for all customers',
     example: null,
   }),

@@ -15,7 +15,7 @@ export const en = {
   usageSubject: '{percent} % of {meter} of your license for {product} is used',
   usage:
     'Your license for {product} ({plan}) has used {used} {unit} of {meter}: {percent} % of what it has. {remaining} {unit} are left.',
-  resets: 'Counting begins anew on {resets}.',
+  resets: 'Counting starts over on {resets}.',
   more: 'If you need more, reply to this email.',
   newDeviceSubject: 'A new device uses your license for {product}',
   newDevice: 'The device “{device}” was added to your license for {product} ({plan}) on {date}.',
