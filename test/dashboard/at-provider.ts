@@ -90,13 +90,3 @@ export function shopAtProvider() {
     ...{ ofProvider, add, change, person, stranger, answered, bring, signIn, isIn, memberWith },
   }
 }
-
-export async function anotherKey() {
-  const { exportJWK, generateKeyPair } = await import('jose')
-  return exportJWK((await generateKeyPair('RS256', { extractable: true })).privateKey)
-}
-
-export function unsigned(claims: object): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  return `${part({ alg: 'none' })}.${part(claims)}.`
-}

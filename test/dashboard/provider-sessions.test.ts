@@ -7,7 +7,8 @@ import { removeProvider } from '../../src/commands/sign-in-providers.ts'
 import { makeTenant } from '../harness/api.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
 import { clientId, openProvider, type TestProvider } from '../harness/openid-provider.ts'
-import { anotherKey, base, shopAtProvider, unsigned } from './at-provider.ts'
+import { anotherKey, unsigned } from '../harness/provider-attacks.ts'
+import { base, shopAtProvider } from './at-provider.ts'
 
 const shop = shopAtProvider()
 const { ofProvider, add, person, stranger, answered, bring, signIn, isIn } = shop

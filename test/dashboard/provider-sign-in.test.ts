@@ -10,9 +10,10 @@ import { removeProvider } from '../../src/commands/sign-in-providers.ts'
 import { changeSignInRule } from '../../src/commands/tenants.ts'
 import { makeTenant } from '../harness/api.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
-import { clientId, openProvider, type TestProvider } from '../harness/openid-provider.ts'
-import { anotherKey, base, shopAtProvider, unsigned } from './at-provider.ts'
-import type { Client, Seen } from './client.ts'
+import { clientId, openProvider } from '../harness/openid-provider.ts'
+import { refusing, testAttacks } from '../harness/provider-attacks.ts'
+import { base, shopAtProvider } from './at-provider.ts'
+import type { Seen } from './client.ts'
 import { makeMember } from './members.ts'
 
 const shop = shopAtProvider()
@@ -169,66 +170,13 @@ describe('the rule that members sign in only at a provider', () => {
 })
 
 describe('refused is', () => {
-  const refusedWith = async (status: number, seen: Promise<Seen>, client: Client) => {
-    expect((await seen).status).toBe(status)
-    expect(await isIn(client)).toBe(false)
+  const pages = {
+    ...{ browser: stranger, begins: ofProvider, answered, bring, signIn, isIn },
+    provider: () => shop.provider,
+    advanceClock: (ms: number) => shop.api.ledger.clock.advance(ms),
   }
-
-  test('an answer without the cookie of the browser that asked, and with that of another', async () => {
-    const [victim, attacker] = [stranger(), stranger()]
-    const ofAttacker = await answered(attacker)
-    await refusedWith(400, bring(victim, ofAttacker), victim)
-    await victim.get(ofProvider())
-    await refusedWith(400, bring(victim, ofAttacker), victim)
-    // It was not used up: the browser that asked still gets in.
-    expect((await bring(attacker, ofAttacker)).status).toBe(303)
-  })
-
-  test('an answer that was used before', async () => {
-    const client = stranger()
-    const answer = await answered(client)
-    const kept = new Map(client.cookies)
-    expect((await bring(client, answer)).status).toBe(303)
-    const again = stranger()
-    for (const [name, value] of kept) again.cookies.set(name, value)
-    again.cookies.delete('keyledger-session')
-    await refusedWith(400, bring(again, answer), again)
-  })
-
-  test('a code that another browser was given', async () => {
-    const [victim, attacker] = [stranger(), stranger()]
-    const stolen = await answered(victim)
-    const own = await answered(attacker)
-    own.searchParams.set('code', stolen.searchParams.get('code') ?? '')
-    await refusedWith(401, bring(attacker, own), attacker)
-  })
-
-  test('a code that was exchanged before', async () => {
-    const client = stranger()
-    const first = await answered(client)
-    expect((await bring(client, first)).status).toBe(303)
-    const again = stranger()
-    const next = await answered(again)
-    next.searchParams.set('code', first.searchParams.get('code') ?? '')
-    await refusedWith(401, bring(again, next), again)
-  })
-
-  test('an answer after ten minutes', async () => {
-    const client = stranger()
-    const answer = await answered(client)
-    shop.api.ledger.clock.advance(10 * 60_000)
-    await refusedWith(400, bring(client, answer), client)
-  })
-
-  test('an answer in the name of another issuer, and one that names none', async () => {
-    for (const iss of ['https://another.example', null]) {
-      const client = stranger()
-      const answer = await answered(client)
-      if (iss === null) answer.searchParams.delete('iss')
-      else answer.searchParams.set('iss', iss)
-      await refusedWith(401, bring(client, answer), client)
-    }
-  })
+  const refusedWith = refusing(pages)
+  testAttacks(pages)
 
   test('the answer of one provider at the address of another', async () => {
     const other = await openProvider([`${base}${ofProvider('other')}/callback`])
@@ -239,21 +187,6 @@ describe('refused is', () => {
     await refusedWith(400, bring(client, elsewhere), client)
     await removeProvider(shop.api.ledger.ports, shop.tenant.tenantId, 'other', uniqueId('req'), origin)
     await other.close()
-  })
-
-  test.each<[string, TestProvider['tamper']]>([
-    ['for another client', (claims) => ({ ...claims, aud: 'another' })],
-    ['of another issuer', (claims) => ({ ...claims, iss: 'https://another.example' })],
-    ['with another nonce', (claims) => ({ ...claims, nonce: 'another' })],
-    ['without a nonce', ({ nonce: _, ...claims }) => claims],
-    ['that has expired', (claims) => ({ ...claims, exp: 1000, iat: 900 })],
-    ['about another person than the rest', (claims) => ({ ...claims, sub: 'person-1' })],
-    ['signed with another key', async (claims) => shop.provider.sign(claims, await anotherKey())],
-    ['without a signature', async (claims) => unsigned(claims)],
-  ])('an ID token %s', async (_, tamper) => {
-    shop.provider.tamper = tamper
-    const client = stranger()
-    await refusedWith(401, signIn(client), client)
   })
 
   test.each([
@@ -303,20 +236,6 @@ describe('refused is', () => {
       expect(seen).toMatchObject({ status: 303, location: '/dashboard' })
     },
   )
-
-  test('what the provider itself refuses', async () => {
-    const client = stranger()
-    const { pathname, searchParams } = await answered(client)
-    const query = new URLSearchParams({
-      error: 'access_denied',
-      error_description: '<b>no</b>',
-      state: searchParams.get('state') ?? '',
-      iss: shop.provider.issuer,
-    })
-    const seen = await client.get(`${pathname}?${query}`)
-    expect(seen.status).toBe(401)
-    expect(seen.text).not.toContain('<b>no</b>')
-  })
 })
 
 describe('a provider that is not reachable', () => {

@@ -7,11 +7,11 @@ import { describe, expect, test } from 'vitest'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { addPeople, dissolveOrganization } from '../../src/commands/organizations/people.ts'
 import { removeProvider } from '../../src/commands/sign-in-providers.ts'
-import { anotherKey, unsigned } from '../dashboard/at-provider.ts'
 import type { Client, Seen } from '../dashboard/client.ts'
 import { makeTenant } from '../harness/api.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
-import { clientId, type TestProvider } from '../harness/openid-provider.ts'
+import { clientId } from '../harness/openid-provider.ts'
+import { refusing, testAttacks } from '../harness/provider-attacks.ts'
 import { addTestProvider, noRoles, organizationSettings } from '../harness/sign-in-providers.ts'
 import { mint } from '../http/samples.ts'
 import { base, portalAtProvider } from './at-provider.ts'
@@ -211,46 +211,13 @@ describe('a sign-in', () => {
 })
 
 describe('refused is', () => {
-  const refusedWith = async (status: number, seen: Promise<Seen>, client: Client) => {
-    expect((await seen).status).toBe(status)
-    expect(await isIn(client)).toBe(false)
+  const pages = {
+    ...{ browser: visitor, begins: at, answered, bring, signIn, isIn },
+    provider: () => shop.provider,
+    advanceClock: (ms: number) => shop.portal.api.ledger.clock.advance(ms),
   }
-
-  test('an answer without the cookie of the browser that asked, and with that of another', async () => {
-    const [victim, attacker] = [visitor(), visitor()]
-    const ofAttacker = await answered(attacker)
-    await refusedWith(400, bring(victim, ofAttacker), victim)
-    await victim.get(at())
-    await refusedWith(400, bring(victim, ofAttacker), victim)
-    // It was not used up: the browser that asked still gets in.
-    expect((await bring(attacker, ofAttacker)).status).toBe(303)
-  })
-
-  test('an answer that was used before, and one after ten minutes', async () => {
-    const client = visitor()
-    const answer = await answered(client)
-    const kept = new Map(client.cookies)
-    expect((await bring(client, answer)).status).toBe(303)
-    const again = visitor()
-    for (const [name, value] of kept) again.cookies.set(name, value)
-    await refusedWith(400, bring(again, answer), again)
-    const late = visitor()
-    const lateAnswer = await answered(late)
-    shop.portal.api.ledger.clock.advance(10 * 60_000)
-    await refusedWith(400, bring(late, lateAnswer), late)
-  })
-
-  test('a code that another browser was given, and one that was exchanged before', async () => {
-    const [victim, attacker, third] = [visitor(), visitor(), visitor()]
-    const stolen = await answered(victim)
-    const code = stolen.searchParams.get('code') ?? ''
-    const own = await answered(attacker)
-    own.searchParams.set('code', code)
-    await refusedWith(401, bring(attacker, own), attacker)
-    const exchanged = await answered(third)
-    exchanged.searchParams.set('code', code)
-    await refusedWith(401, bring(third, exchanged), third)
-  })
+  const refusedWith = refusing(pages)
+  testAttacks(pages)
 
   test('a code that the same issuer gave for another provider, and its answer at the address of this one', async () => {
     const email = person({})
@@ -262,29 +229,6 @@ describe('refused is', () => {
     await refusedWith(401, bring(client, own), client)
     const elsewhere = await answered(third, at('everyone'))
     await refusedWith(400, bring(third, new URL(elsewhere.href.replace('/everyone/', '/team/'))), third)
-  })
-
-  test('an answer in the name of another issuer, and one that names none', async () => {
-    for (const iss of ['https://another.example', null]) {
-      const client = visitor()
-      const answer = await answered(client)
-      if (iss === null) answer.searchParams.delete('iss')
-      else answer.searchParams.set('iss', iss)
-      await refusedWith(401, bring(client, answer), client)
-    }
-  })
-
-  test.each<[string, TestProvider['tamper']]>([
-    ['for another client', (claims) => ({ ...claims, aud: 'another' })],
-    ['of another issuer', (claims) => ({ ...claims, iss: 'https://another.example' })],
-    ['with another nonce', (claims) => ({ ...claims, nonce: 'another' })],
-    ['that has expired', (claims) => ({ ...claims, exp: 1000, iat: 900 })],
-    ['signed with another key', async (claims) => shop.provider.sign(claims, await anotherKey())],
-    ['without a signature', async (claims) => unsigned(claims)],
-  ])('an ID token %s', async (_, tamper) => {
-    shop.provider.tamper = tamper
-    const client = visitor()
-    await refusedWith(401, signIn(client), client)
   })
 
   test.each([
@@ -366,20 +310,6 @@ describe('refused is', () => {
     await addTestProvider(ledger, tenantId, 'gone', undefined, { audience, settings: organizationSettings })
     await dissolveOrganization(ledger.ports, { tenantId, customerId: gone }, origin)
     expect((await visitor().get(at('gone'))).status).toBe(404)
-  })
-
-  test('what the provider itself refuses', async () => {
-    const client = visitor()
-    const { pathname, searchParams } = await answered(client)
-    const query = new URLSearchParams({
-      error: 'access_denied',
-      error_description: '<b>no</b>',
-      state: searchParams.get('state') ?? '',
-      iss: shop.provider.issuer,
-    })
-    const seen = await client.get(`${pathname}?${query}`)
-    expect(seen.status).toBe(401)
-    expect(seen.text).not.toContain('<b>no</b>')
   })
 
   test('too many sign-ins from one network', async () => {
