@@ -3,12 +3,10 @@
  * Guarantee: the customer of a sale gets their key by mail as the product's settings say. A mail that the server
  * rejects is retried, and the recorded result contains nothing of the key or the person.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
 import { saleKeyName } from '../../src/domain/licenses/keys.ts'
-import { createMailChannel } from '../../src/mail/channel.ts'
-import type { Mailer, OutgoingMail, Sending } from '../../src/mail/mailer.ts'
 import { parseCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { entryOf } from '../../src/transparency/entry.ts'
 import { parseNote } from '../../src/transparency/note/note.ts'
@@ -16,42 +14,24 @@ import { parseProof } from '../../src/transparency/proof-file.ts'
 import { leafHash } from '../../src/transparency/tree/edge.ts'
 import { provesInclusion } from '../../src/transparency/tree/proof.ts'
 import { readRecord } from '../../src/verifier/record.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { sellLicense, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
+import { sellLicense } from '../harness/dispatch.ts'
+import { openMailingApi, refused, taken } from '../harness/mailing.ts'
 import { startNotary } from '../harness/notary.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { purchase } from '../sales/notifications.ts'
 import { openShop } from '../sales/shop.ts'
 
-const taken: Sending = { taken: true, status: 250, answer: '250 OK' }
-const sent: OutgoingMail[] = []
-let answer: (mail: OutgoingMail) => Sending
-const mailer: Mailer = {
-  async send(mail) {
-    sent.push(mail)
-    return answer(mail)
-  },
-  async close() {},
-}
-
+const mailing = openMailingApi()
+const { sent } = mailing
 let api: TestApi
 let tenant: TestTenant
-let dispatch: TestDispatch
-beforeAll(async () => {
-  const from = { name: null, email: 'licenses@keyledger.example' }
-  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
-  dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
-  })
-})
-afterAll(async () => {
-  await dispatch.stop()
-  expect(dispatch.failures).toStrictEqual([])
-  await api.close()
+beforeAll(() => {
+  api = mailing.api
 })
 beforeEach(async () => {
   sent.length = 0
-  answer = () => taken
+  mailing.answer = () => taken
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor', { name: 'Acme Editor', keyTypes: [{ name: 'Pro' }] })
 })
@@ -93,7 +73,7 @@ test('the mail has the text of the product and comes from the address of the ins
 })
 
 test('a rejected mail is sent again after a minute, and the events contain no personal data', async () => {
-  answer = ({ text }) => ({
+  mailing.answer = ({ text }) => ({
     taken: false,
     problem: 'refused',
     status: 451,
@@ -108,7 +88,7 @@ test('a rejected mail is sent again after a minute, and the events contain no pe
     excerpt: '451 later, <…> … …',
     nextAttemptAt: new Date(api.ledger.clock.now().getTime() + 60_000).toISOString(),
   })
-  answer = () => taken
+  mailing.answer = () => taken
   api.ledger.clock.advance(60_000)
   await settled('delivered')
   expect(sent.map(({ deliveryId }) => deliveryId)).toStrictEqual([delivery?.deliveryId, delivery?.deliveryId])
@@ -120,7 +100,7 @@ test('no mail is sent when the mails of the product are off or the key no longer
   await sellLicense(api.ledger, tenant.tenantId)
   await settled('abandoned')
   tenant = await makeTenant(api.ledger)
-  answer = () => ({ taken: false, problem: 'connection', status: null, answer: null })
+  mailing.answer = () => refused
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   await tried(1)
   await api.ledger.ports.secrets.destroy(tenant.tenantId, saleKeyName(licenseId))

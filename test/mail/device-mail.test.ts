@@ -3,51 +3,26 @@
  * hour each; and a person who is given a seat is told where their key is. Who has no address, no seat any more, or was told already,
  * gets nothing.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
-import { createMailChannel } from '../../src/mail/channel.ts'
-import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
 import { beginning } from '../harness/ledger.ts'
+import { openMailingApi, refused, taken } from '../harness/mailing.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 
-const sent: OutgoingMail[] = []
-let refused = 0
-let isRefused = false
-const mailer: Mailer = {
-  async send(mail) {
-    if (isRefused) {
-      refused++
-      return { taken: false, problem: 'connection', status: null, answer: null }
-    }
-    sent.push(mail)
-    return { taken: true, status: 250, answer: '250 OK' }
-  },
-  async close() {},
-}
-
+const mailing = openMailingApi()
+const { accepted: sent } = mailing
 let api: TestApi
 let tenant: TestTenant
-let dispatch: TestDispatch
-beforeAll(async () => {
-  const from = { name: null, email: 'licenses@keyledger.example' }
-  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
-  dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
-  })
-})
-afterAll(async () => {
-  await dispatch.stop()
-  expect(dispatch.failures).toStrictEqual([])
-  await api.close()
+beforeAll(() => {
+  api = mailing.api
 })
 const namedSeats = { devicesPerPerson: 1, reassignEveryDays: 0 }
 beforeEach(async () => {
   sent.length = 0
-  refused = 0
-  isRefused = false
+  mailing.sent.length = 0
+  mailing.answer = () => taken
   api.ledger.clock.set(beginning)
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor', {
@@ -78,11 +53,13 @@ async function statuses(): Promise<string[]> {
   const { items } = await listDeliveries(api.ledger.db, tenant.tenantId, { channel: 'mail' }, all)
   return items.map(({ event, status }) => `${event} ${status}`).sort()
 }
+const refusedSoFar = () => mailing.sent.length - sent.length
+
 /** The mail server refuses what is sent while `act` runs, and takes what is tried again two minutes later. */
 async function atFirstRefused(act: () => Promise<void>): Promise<void> {
-  isRefused = true
+  mailing.answer = () => refused
   await act()
-  isRefused = false
+  mailing.answer = () => taken
   api.ledger.clock.set(inMinutes(2))
 }
 const inMinutes = (minutes: number) => new Date(Date.parse(beginning) + minutes * 60_000).toISOString()
@@ -134,7 +111,7 @@ test('nothing is mailed without an address or the setting, nor of a seat that is
   expect(await statuses()).toStrictEqual([])
   await atFirstRefused(async () => {
     await call('activate', ofAda, 'desktop')
-    await expect.poll(() => refused).toBe(1)
+    await expect.poll(refusedSoFar).toBe(1)
     await call('deactivate', ofAda, 'desktop')
   })
   await expect.poll(statuses).toStrictEqual(['license.activated abandoned'])
@@ -175,7 +152,7 @@ test('a person who is given a seat is told where their key is, while the portal 
   await atFirstRefused(async () => {
     await send('DELETE', `/v1/licenses/${id}/people/${cleo?.id}`)
     await give(cleo?.id)
-    await expect.poll(() => refused).toBe(1)
+    await expect.poll(refusedSoFar).toBe(1)
     await send('DELETE', `/v1/customers/${customerId}/people/${cleo?.id}`)
   })
   await expect

@@ -7,50 +7,29 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { dayIn } from '../../src/domain/portal/languages.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
-import { createMailChannel } from '../../src/mail/channel.ts'
-import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { resumeSales } from '../../src/reactions/sales.ts'
-import { openTestApi, type TestApi } from '../harness/api.ts'
-import { pointWebhook, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import type { TestApi } from '../harness/api.ts'
+import { pointWebhook } from '../harness/dispatch.ts'
 import { beginning, eventsIn } from '../harness/ledger.ts'
+import { openMailingApi, refused, taken } from '../harness/mailing.ts'
 import { type StandIn, startStandIn } from '../harness/stand-in.ts'
 import { Killed, mortal } from '../sales/mortal.ts'
 import { month, purchase } from '../sales/notifications.ts'
 import { openShop, type Shop } from '../sales/shop.ts'
 
-const sent: OutgoingMail[] = []
-let isRefused = false
-const mailer: Mailer = {
-  async send(mail) {
-    sent.push(mail)
-    return isRefused
-      ? { taken: false, problem: 'connection', status: null, answer: null }
-      : { taken: true, status: 250, answer: '250 OK' }
-  },
-  async close() {},
-}
-
+const mailing = openMailingApi()
+const { sent } = mailing
 let api: TestApi
 let shop: Shop
-let dispatch: TestDispatch
 let receiver: StandIn
 beforeAll(async () => {
-  const from = { name: null, email: 'licenses@keyledger.example' }
-  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
+  api = mailing.api
   receiver = await startStandIn(() => ({ status: 200, body: {} }))
-  dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
-  })
 })
-afterAll(async () => {
-  await dispatch.stop()
-  expect(dispatch.failures).toStrictEqual([])
-  await receiver.close()
-  await api.close()
-})
+afterAll(() => receiver.close())
 beforeEach(async () => {
-  isRefused = false
+  mailing.answer = () => taken
   receiver.asked.length = 0
   api.ledger.clock.set(beginning)
   shop = await openShop(api)
@@ -173,11 +152,11 @@ test('a failure that is reported before its sale is told once the sale is there'
 
 test('a mail that was not taken before the payment succeeds is not sent again', async () => {
   await shop.tell(sold())
-  isRefused = true
+  mailing.answer = () => refused
   await shop.tell(failed('in_1'))
   await expect.poll(() => failedMails().length).toBe(1)
   await shop.tell(renewed('in_1', month.second))
-  isRefused = false
+  mailing.answer = () => taken
   api.ledger.clock.advance(60_000)
   await expect.poll(statuses).toStrictEqual(['license.renewal_failed abandoned'])
   expect(failedMails()).toHaveLength(1)

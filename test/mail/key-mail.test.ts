@@ -2,46 +2,24 @@
  * Guarantee: a vendor who mints or remints a license can have the key mailed to its holder. It is sealed in the
  * vault only until the mail was accepted, and a key that was replaced meanwhile is not sent.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { mailedKeyPrefix } from '../../src/domain/licenses/keys.ts'
-import { createMailChannel } from '../../src/mail/channel.ts'
-import type { Mailer, OutgoingMail, Sending } from '../../src/mail/mailer.ts'
 import { destroySpentMailedKeys } from '../../src/reactions/deliveries.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
+import { openMailingApi, refused, taken } from '../harness/mailing.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 
-const taken: Sending = { taken: true, status: 250, answer: '250 OK' }
-const refused: Sending = { taken: false, problem: 'connection', status: null, answer: null }
-const sent: OutgoingMail[] = []
-let answer: Sending
-const mailer: Mailer = {
-  async send(mail) {
-    sent.push(mail)
-    return answer
-  },
-  async close() {},
-}
-
+const mailing = openMailingApi()
+const { sent } = mailing
 let api: TestApi
 let tenant: TestTenant
-let dispatch: TestDispatch
-beforeAll(async () => {
-  const from = { name: null, email: 'licenses@keyledger.example' }
-  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
-  dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
-  })
-})
-afterAll(async () => {
-  await dispatch.stop()
-  expect(dispatch.failures).toStrictEqual([])
-  await api.close()
+beforeAll(() => {
+  api = mailing.api
 })
 beforeEach(async () => {
   sent.length = 0
-  answer = taken
+  mailing.answer = () => taken
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor', { name: 'Acme Editor', keyTypes: [{ name: 'Pro' }] })
 })
@@ -94,12 +72,12 @@ test('a mint without sendKey mails and keeps no key', async () => {
 })
 
 test('the key of a remint is mailed until it is accepted', async () => {
-  answer = refused
+  mailing.answer = () => refused
   const { id } = await mint(api.ask, tenant.token, 'editor', { email: 'ada@example.com' })
   const { body } = await post(`/v1/licenses/${id}/remint`, { sendKey: true, keepDevices: true })
   await expect.poll(() => sent.length).toBe(1)
   expect(await keptKeys()).toBe(1)
-  answer = taken
+  mailing.answer = () => taken
   api.ledger.clock.advance(60_000)
   await expect.poll(statuses).toStrictEqual(['license.key_mail delivered'])
   await expect.poll(keptKeys).toBe(0)
@@ -108,10 +86,10 @@ test('the key of a remint is mailed until it is accepted', async () => {
 })
 
 test('a key that is replaced before its mail is accepted is not sent', async () => {
-  answer = refused
+  mailing.answer = () => refused
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
   await expect.poll(() => sent.length).toBe(1)
-  answer = taken
+  mailing.answer = () => taken
   await post(`/v1/licenses/${id}/remint`, { sendKey: true })
   await expect.poll(() => sent.length).toBe(2)
   api.ledger.clock.advance(60_000)

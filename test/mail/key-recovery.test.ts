@@ -4,7 +4,7 @@
  * be mailed to its holder again, until the person is erased, the license has another key, or the product keeps none
  * any more.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { findLicense } from '../../projections/licenses/queries.ts'
 import { listOpenSales } from '../../projections/sales/queries.ts'
@@ -17,41 +17,23 @@ import { keyHashOf } from '../../src/credentials/license-key.ts'
 import { runOf } from '../../src/idempotency/request.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import type { Mailbox } from '../../src/mail/mailbox.ts'
-import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { destroyLeftKeys, settleKeptKeys } from '../../src/reactions/kept-keys.ts'
 import { resumeSales } from '../../src/reactions/sales.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
+import { openMailingApi } from '../harness/mailing.ts'
 import { importRows, makeProduct, mint } from '../http/samples.ts'
 import { Killed, mortal } from '../sales/mortal.ts'
 import { purchase } from '../sales/notifications.ts'
 import { openShop } from '../sales/shop.ts'
 
-const sent: OutgoingMail[] = []
-const mailer: Mailer = {
-  async send(mail) {
-    sent.push(mail)
-    return { taken: true, status: 250, answer: '250 OK' }
-  },
-  async close() {},
-}
-
+const mailing = openMailingApi()
+const { sent } = mailing
 let api: TestApi
 let tenant: TestTenant
-let dispatch: TestDispatch
-beforeAll(async () => {
-  const from = { name: null, email: 'licenses@keyledger.example' }
-  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
-  dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
-  })
-})
-afterAll(async () => {
-  await dispatch.stop()
-  expect(dispatch.failures).toStrictEqual([])
-  await api.close()
+beforeAll(() => {
+  api = mailing.api
 })
 beforeEach(async () => {
   sent.length = 0
@@ -173,7 +155,7 @@ describe('send-key returns an error that says what to do', () => {
     const { id } = await mint(api.ask, tenant.token, 'editor', ada)
     const { ports } = api.ledger
     const mailbox: Mailbox = {
-      ...mailer,
+      ...ports.mailing.mailer,
       list: async () => [],
       find: async () => undefined,
       remove: async () => false,

@@ -2,51 +2,29 @@
  * Guarantee: the holder of a license is told by mail before it expires and when it has, once each, only where the product has
  * the setting. What is no longer true when it would be sent is not sent.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { dayIn } from '../../src/domain/portal/languages.ts'
-import { createMailChannel } from '../../src/mail/channel.ts'
-import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'
 import { recordExpiries } from '../../src/reactions/expiries.ts'
 import { noticeExpiries } from '../../src/reactions/expiring.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
 import { beginning } from '../harness/ledger.ts'
+import { openMailingApi, refused, taken } from '../harness/mailing.ts'
 import { importRows, makeProduct, mint } from '../http/samples.ts'
 import { purchase } from '../sales/notifications.ts'
 import { openShop } from '../sales/shop.ts'
 
-const sent: OutgoingMail[] = []
-let isRefused = false
-const mailer: Mailer = {
-  async send(mail) {
-    sent.push(mail)
-    return isRefused
-      ? { taken: false, problem: 'connection', status: null, answer: null }
-      : { taken: true, status: 250, answer: '250 OK' }
-  },
-  async close() {},
-}
-
+const mailing = openMailingApi()
+const { sent } = mailing
 let api: TestApi
 let tenant: TestTenant
-let dispatch: TestDispatch
-beforeAll(async () => {
-  const from = { name: null, email: 'licenses@keyledger.example' }
-  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
-  dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
-  })
-})
-afterAll(async () => {
-  await dispatch.stop()
-  expect(dispatch.failures).toStrictEqual([])
-  await api.close()
+beforeAll(() => {
+  api = mailing.api
 })
 const pro = { name: 'Pro', duration: { count: 30, unit: 'day' } }
 beforeEach(async () => {
   sent.length = 0
-  isRefused = false
+  mailing.answer = () => taken
   api.ledger.clock.set(beginning)
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor', {
@@ -130,14 +108,14 @@ test('nothing is mailed without the setting, an address, or the mails of the pro
 })
 
 test('a license that is renewed before the mail is taken is not told of the former expiry', async () => {
-  isRefused = true
+  mailing.answer = () => refused
   const { id } = await license()
   api.ledger.clock.set(soon)
   await notice()
   await expect.poll(() => sent.length).toBe(1)
   const body = { expiresAt: '2027-01-01T00:00:00.000Z' }
   await api.ask('PATCH', `/v1/licenses/${id}`, { token: tenant.token, body })
-  isRefused = false
+  mailing.answer = () => taken
   api.ledger.clock.advance(60_000)
   await expect.poll(statuses).toStrictEqual(['license.expiring abandoned'])
   expect(sent).toHaveLength(1)
