@@ -5,13 +5,7 @@ import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import type { DeviceClaim, DeviceIdentity } from '../../src/domain/licenses/marks.ts'
 import type { DeviceMail } from '../../src/domain/products/device-mails.ts'
 import type { Entitling } from './entitlements.ts'
-import {
-  entitlementsOfKeyType,
-  licenseOfKey,
-  mailsOfProduct,
-  overridesOfCustomer,
-  uncertainLicense,
-} from './joins.ts'
+import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
 import {
   type EntitlingColumns,
   entitlingFrom,
@@ -98,13 +92,13 @@ const partsOf = ({ subjectId, machine, components }: DeviceIdentity): object[] =
 
 /** Finds every seat that {@link recognized} may choose from. */
 const lookupSql = `
-  select q.ordinal, k.license_id as key_of, k.current, k.person_id as key_person_id, l.*, ${entitlementsOfKeyType},
+  select q.ordinal, p.device_mails, k.license_id as key_of, k.current, k.person_id as key_person_id, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
-    ${mailsOfProduct},
     ${joinedDevice},
     ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::jsonb[], $10::jsonb[])
     with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, instance_id, install_id, name, parts, subjects, others, ordinal)
+  left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
   ${licenseOfKey}
   left join lateral (
     (select * from devices where instance_id = q.instance_id and license_id is not distinct from l.license_id)

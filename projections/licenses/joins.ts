@@ -43,11 +43,6 @@ export const deviceOfLicense = `left join lateral (${seatOfDevice}) d on true`
 export const deviceOfInstance = `
   left join devices d on d.instance_id = q.instance_id and d.license_id is not distinct from l.license_id`
 
-/** What the product of the key is to tell the holders of its licenses about devices. */
-export const mailsOfProduct = `(
-  select device_mails from products where tenant_id = q.tenant_id and product_id = q.product_id
-) as device_mails`
-
 /**
  * The overrides of the customer of license `l`. Most licenses have no customer, so this is a conditional subquery and
  * not a join. It searches by `stream`, the primary key: by tenant it could scan all of the tenant's customers.

@@ -9,7 +9,6 @@ import type { Entitling } from './entitlements.ts'
 import {
   entitlementsOfKeyType,
   licenseOfKey,
-  mailsOfProduct,
   overridesOfCustomer,
   seatOfDevice,
   uncertainLicense,
@@ -106,10 +105,9 @@ export function createRuntimeLookup(db: Pool): (params: RuntimeLookupParams) => 
 }
 
 const lookupSql = `
-  select q.ordinal, p.revalidate_after_seconds, k.license_id as key_of, k.current, k.person_id as key_person_id,
+  select q.ordinal, p.revalidate_after_seconds, p.device_mails, k.license_id as key_of, k.current, k.person_id as key_person_id,
     k.is_seated is not distinct from false as without_seat, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
-    ${mailsOfProduct},
     ${joinedDevice},
     ${uncertainLicense}
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[])

@@ -1,5 +1,6 @@
 import { findIntegration, findIntegrationOfAccount } from '../../projections/integrations.ts'
 import { findTenant } from '../../projections/tenants.ts'
+import { apiKeyOf } from '../commands/integrations/api-key.ts'
 import { ownAccessOf } from '../commands/integrations/own-account.ts'
 import { saleOfLink } from '../commands/sales.ts'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
@@ -169,8 +170,8 @@ export async function verifySigned(
   const now = ports.now()
   if (!integration || secret === undefined) return undefined
   if (!paymentProviders[provider].isSigned(incoming, secret, now)) return undefined
-  const { mappings, credentials } = integration
-  const apiKey = credentials.apiKey ? await ports.secrets.open(tenantId, credentials.apiKey) : undefined
+  const { mappings } = integration
+  const apiKey = await apiKeyOf(ports, integration)
   const isMapped = (id: string) =>
     mappings.some(({ mapping }) => keyTypeSoldAs(mapping, id) !== undefined) ||
     packOf(integration, id) !== undefined

@@ -8,6 +8,7 @@ import { paymentProviders } from '../../payments/registry.ts'
 import type { Ports } from '../../ports.ts'
 import { withTenantLock } from '../cross-stream/tenant-lock.ts'
 import type { Origin } from '../origin.ts'
+import { apiKeyOf } from './api-key.ts'
 import { disconnectCardAccount } from './card-account.ts'
 import { type Change, changeWith, disconnect, keepSecret } from './integrations.ts'
 import { connectCardKey, modeOfRestrictedKey } from './own-account.ts'
@@ -162,10 +163,11 @@ export async function disconnectProvider(
 
 async function removeEndpoint(
   { providers, secrets }: Ports<'providers' | 'secrets'>,
-  { status, tenantId, provider, endpointId: id, credentials }: KnownIntegration,
+  integration: KnownIntegration,
 ): Promise<FormerEndpoint | null> {
+  const { status, provider, endpointId: id } = integration
   if (status !== 'connected' || id === undefined || provider === 'gumroad') return null
-  const key = credentials.apiKey === null ? undefined : await secrets.open(tenantId, credentials.apiKey)
+  const key = await apiKeyOf({ secrets }, integration)
   if (key === undefined) return { id, removed: false }
   return { id, removed: (await removeAll(providers.endpoints(provider, key), [{ id }])) === 1 }
 }

@@ -1,14 +1,23 @@
 import { findIntegration } from '../../../projections/integrations.ts'
+import type { Provider } from '../../domain/integrations/provider.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
 import type { Ports } from '../../ports.ts'
-import { canListOffered, cardAccessFor } from './offered.ts'
+import { apiKeyOf } from './api-key.ts'
+import { canBeAsked, cardAccessFor } from './offered.ts'
 
 type OfSale = Pick<KnownSale, 'ownLinks' | 'provider' | 'saleId' | 'tenantId'>
 
-/** Whether the provider of a sale can be asked where its invoices are. Gumroad, which has no such question, mails a receipt. */
-export async function hasInvoicePages({ db }: Ports<'db'>, { tenantId, provider }: OfSale): Promise<boolean> {
-  const integration = provider === 'gumroad' ? undefined : await findIntegration(db, tenantId, provider)
-  return integration !== undefined && canListOffered(integration)
+/** Those of the providers that can be asked where invoices are. Gumroad, which has no such question, mails a receipt. */
+export async function providersWithInvoices(
+  { db }: Ports<'db'>,
+  tenantId: string,
+  providers: readonly Provider[],
+): Promise<ReadonlySet<Provider>> {
+  const asked = [...new Set(providers)].filter((provider) => provider !== 'gumroad')
+  const found = await Promise.all(asked.map((provider) => findIntegration(db, tenantId, provider)))
+  return new Set(
+    found.flatMap((integration) => (integration && canBeAsked(integration) ? integration.provider : [])),
+  )
 }
 
 /**
@@ -24,14 +33,14 @@ export async function invoicePageOf(
   { tenantId, provider, saleId, ownLinks: links }: OfSale,
   paymentId: string | null,
 ): Promise<string | undefined> {
+  if (provider === 'gumroad') return undefined
   const payment = { saleId, paymentId, links }
-  const integration = provider === 'gumroad' ? undefined : await findIntegration(ports.db, tenantId, provider)
-  if (!integration || provider === 'gumroad' || !canListOffered(integration)) return undefined
+  const integration = await findIntegration(ports.db, tenantId, provider)
+  if (!integration || !canBeAsked(integration)) return undefined
   if (provider === 'stripe') {
     const access = await cardAccessFor(ports, integration)
     return access && ports.providers.card.readInvoicePage(access, payment)
   }
-  const { apiKey } = integration.credentials
-  const key = apiKey === null ? undefined : await ports.secrets.open(tenantId, apiKey)
+  const key = await apiKeyOf(ports, integration)
   return key === undefined ? undefined : ports.providers.invoicePage(provider, key, payment)
 }

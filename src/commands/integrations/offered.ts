@@ -2,10 +2,11 @@ import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import type { Offered } from '../../payments/offered.ts'
 import type { CardAccess } from '../../payments/stripe/api.ts'
 import type { Ports } from '../../ports.ts'
+import { apiKeyOf } from './api-key.ts'
 import { ownAccessOf } from './own-account.ts'
 
-/** Whether keyledger has a key of the connection, with which it can list what is sold there. */
-export const canListOffered = ({ status, accountId, credentials }: KnownIntegration): boolean =>
+/** Whether keyledger has a key of the connection, with which it can ask the provider. */
+export const canBeAsked = ({ status, accountId, credentials }: KnownIntegration): boolean =>
   status === 'connected' && (credentials.apiKey !== null || accountId !== null)
 
 /**
@@ -18,13 +19,13 @@ export async function listOffered(
   ports: Ports<'providers' | 'secrets'>,
   integration: KnownIntegration,
 ): Promise<Offered | undefined> {
-  const { provider, tenantId, credentials } = integration
-  if (!canListOffered(integration) || provider === 'gumroad') return undefined
+  const { provider } = integration
+  if (!canBeAsked(integration) || provider === 'gumroad') return undefined
   if (provider === 'stripe') {
     const access = await cardAccessFor(ports, integration)
     return access && ports.providers.card.listPrices(access)
   }
-  const key = credentials.apiKey === null ? undefined : await ports.secrets.open(tenantId, credentials.apiKey)
+  const key = await apiKeyOf(ports, integration)
   return key === undefined ? undefined : ports.providers.listOffered(provider, key)
 }
 

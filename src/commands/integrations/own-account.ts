@@ -4,6 +4,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { CardAccess } from '../../payments/stripe/api.ts'
 import type { Ports } from '../../ports.ts'
 import type { Origin } from '../origin.ts'
+import { apiKeyOf } from './api-key.ts'
 import { type Change, changeWith, keepSecret } from './integrations.ts'
 
 /** What a tenant's own account at the card provider is connected with. */
@@ -66,10 +67,10 @@ type CardKeyCommand = Extract<IntegrationCommand, { type: 'ConnectCardKey' }>
 
 /** How the card provider is called for a tenant's own account; undefined without one. */
 export async function ownAccessOf(
-  { secrets }: Ports<'secrets'>,
-  { status, tenantId, ownAccount, credentials }: KnownIntegration,
+  ports: Ports<'secrets'>,
+  integration: KnownIntegration,
 ): Promise<Extract<CardAccess, { key: string }> | undefined> {
-  if (status !== 'connected' || !ownAccount || credentials.apiKey === null) return undefined
-  const key = await secrets.open(tenantId, credentials.apiKey)
+  if (integration.status !== 'connected' || !integration.ownAccount) return undefined
+  const key = await apiKeyOf(ports, integration)
   return key === undefined ? undefined : { key }
 }

@@ -1,5 +1,5 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
-import { canListOffered } from '../../commands/integrations/offered.ts'
+import { canBeAsked } from '../../commands/integrations/offered.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { type Provider, providerNames } from '../../domain/integrations/provider.ts'
 import { type Content, type Html, html } from '../../html.ts'
@@ -242,7 +242,7 @@ function mappingPart(view: View, shown: Shown, integration: KnownIntegration): H
         mayManage &&
         (choices.length === 0
           ? html`<p>No product yet. <a href="/dashboard/products">View products</a></p>`
-          : html`${canListOffered(integration) && html`<p><a class="button second" href=${`${at(provider)}/items`}>Choose from the ${words.many} at ${providerNames[provider]}</a></p>`}
+          : html`${canBeAsked(integration) && html`<p><a class="button second" href=${`${at(provider)}/items`}>Choose from the ${words.many} at ${providerNames[provider]}</a></p>`}
             <form class="sheet stack" method="post" action=${`${at(provider)}/map`}>
               ${tokenField(view.token)}
               ${textField(form, {

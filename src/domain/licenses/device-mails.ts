@@ -5,8 +5,6 @@ import { toldByMail } from './notices.ts'
 /** What the product of a license tells; absent or null for nothing. */
 export type Tell = { tell?: readonly DeviceMail[] | null | undefined }
 
-type Told = Pick<LicenseTerms, 'holder' | 'deviceLimit'>
-
 /**
  * What the holder is told of a device that takes a seat: that it is the last one, or else that it is new. Of the only seat of a
  * license, no one is told that it is taken.
@@ -14,7 +12,7 @@ type Told = Pick<LicenseTerms, 'holder' | 'deviceLimit'>
  * @returns nothing for a license whose holder has no address
  */
 export function mailOfDevice(
-  license: Told,
+  license: Pick<LicenseTerms, 'holder'>,
   { tell }: Tell,
   { taken, most }: { taken: number; most: number | null },
 ): { mail?: DeviceMail } {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { findPurchase, listPurchases, type PurchasesOf } from '../../../projections/sales/purchases.ts'
-import { hasInvoicePages, invoicePageOf } from '../../commands/integrations/invoice-page.ts'
+import { invoicePageOf, providersWithInvoices } from '../../commands/integrations/invoice-page.ts'
 import { isId } from '../../credentials/id.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
@@ -95,9 +95,9 @@ async function showPurchases(
     after === undefined || !isId('sal', after) ? undefined : await findPurchase(ports.db, of, after)
   const start = last && { createdAt: last.receivedAt, id: last.id }
   const { items, next } = await listPurchases(ports.db, of, { after: start, limit: perPage })
-  const purchases = await Promise.all(
-    items.map(async (sale) => ({ sale, hasInvoices: await hasInvoicePages(ports, sale) })),
-  )
+  const providers = items.map(({ provider }) => provider)
+  const withInvoices = await providersWithInvoices(ports, of.tenantId, providers)
+  const purchases = items.map((sale) => ({ sale, hasInvoices: withInvoices.has(sale.provider) }))
   return showPage(reply, visit, {
     title: visit.say('purchasesTitle'),
     content: purchasesView(visit, { path, back }, purchases, next?.id ?? null),
