@@ -1,41 +1,23 @@
 // cspell:ignore Votre jamais Fini Analystes Guten
 /** Mails to customers are in a language that the vendor added: what it lacks is in English, and so are all once it is removed. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createMailChannel } from '../../src/mail/channel.ts'
-import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import type { OutgoingMail } from '../../src/mail/mailer.ts'
 import { noticeExpiries } from '../../src/reactions/expiring.ts'
 import { mailInvitations } from '../../src/reactions/invitations.ts'
-import { openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import type { TestApi, TestTenant } from '../harness/api.ts'
 import { beginning } from '../harness/ledger.ts'
+import { openMailingApi } from '../harness/mailing.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
 import { openPortalOf } from '../portal/customer.ts'
 import { purchase } from '../sales/notifications.ts'
 import { openShop, type Shop } from '../sales/shop.ts'
 
-const sent: OutgoingMail[] = []
-const mailer: Mailer = {
-  async send(mail) {
-    sent.push(mail)
-    return { taken: true, status: 250, answer: '250 OK' }
-  },
-  async close() {},
-}
-
+const mailing = openMailingApi()
+const { sent } = mailing
 let api: TestApi
 let tenant: TestTenant & Shop
-let dispatch: TestDispatch
-beforeAll(async () => {
-  const from = { name: null, email: 'licenses@keyledger.example' }
-  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
-  dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
-  })
-})
-afterAll(async () => {
-  await dispatch.stop()
-  expect(dispatch.failures).toStrictEqual([])
-  await api.close()
+beforeAll(() => {
+  api = mailing.api
 })
 
 const french = {

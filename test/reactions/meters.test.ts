@@ -3,44 +3,26 @@
  * Guarantee: what happened to the meters of a license is told once in its history, in webhooks, in the feed and by mail, whatever crashes
  * and by any number of processes: each threshold, each closed period, each credit and correction, and no single use.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { createCounting } from '../../src/commands/meters/counting.ts'
 import { licenseStream, meterKey, streamName } from '../../src/domain/streams.ts'
 import type { Execute } from '../../src/ledger/execute.ts'
-import { createMailChannel } from '../../src/mail/channel.ts'
-import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { closeMeterPeriods, tellOfMeters } from '../../src/reactions/meters.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { pointWebhook, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { makeTenant, type TestApi, type TestTenant } from '../harness/api.ts'
+import { pointWebhook } from '../harness/dispatch.ts'
 import { beginning, commandLicense, eventsIn } from '../harness/ledger.ts'
+import { openMailingApi } from '../harness/mailing.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 
-const sent: OutgoingMail[] = []
-const mailer: Mailer = {
-  async send(mail) {
-    sent.push(mail)
-    return { taken: true, status: 250, answer: '250 OK' }
-  },
-  async close() {},
-}
-
+const mailing = openMailingApi()
+const { sent } = mailing
 let api: TestApi
 let tenant: TestTenant
-let dispatch: TestDispatch
-beforeAll(async () => {
-  const from = { name: null, email: 'licenses@keyledger.example' }
-  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
-  dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
-  })
-})
-afterAll(async () => {
-  await dispatch.stop()
-  expect(dispatch.failures).toStrictEqual([])
-  await api.close()
+beforeAll(() => {
+  api = mailing.api
 })
 const meter = { meter: 'calls', unit: 'calls', included: '10', period: 'month', overage: 'notify' }
 const keyTypes = [
@@ -195,7 +177,7 @@ describe('a threshold', () => {
     await tell()
     await expect.poll(() => sent.length).toBe(3)
     expect(sent.map(({ text }) => text).join()).toContain(
-      'has used 10 calls of calls: 100 % of what it has. 0 calls are left.\n\nCounting begins anew on 1 April 2026.',
+      'has used 10 calls of calls: 100 % of what it has. 0 calls are left.\n\nCounting starts over on 1 April 2026.',
     )
     await send('PATCH', '/v1/products/app', { usageNotice: false })
     const silent = await license()

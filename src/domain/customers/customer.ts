@@ -47,31 +47,25 @@ export type Customer =
       erasedAt: string | null
     }
 
+/** What a customer is made with; the email address and the name are sealed. */
+type NewCustomer = {
+  customerId: string
+  tenantId: string
+  subjectId: string
+  email: string
+  name: string | null
+  metadata: Record<string, string>
+  at: string
+}
+
 export type CustomerCommand =
-  | {
+  | ({
       type: 'CreateCustomer'
-      customerId: string
-      tenantId: string
-      subjectId: string
-      email: string
-      name: string | null
-      metadata: Record<string, string>
       resellerId?: string
       meters?: readonly MeterTerms[] | undefined
-      at: string
-    }
+    } & NewCustomer)
   /** A customer of another system with its people. It is one append, so that an import leaves no half of one. */
-  | {
-      type: 'ImportOrganization'
-      customerId: string
-      tenantId: string
-      subjectId: string
-      email: string
-      name: string | null
-      metadata: Record<string, string>
-      people: readonly NewPerson[]
-      at: string
-    }
+  | ({ type: 'ImportOrganization'; people: readonly NewPerson[] } & NewCustomer)
   | {
       type: 'ChangeCustomer'
       subjectId: string
