@@ -57,6 +57,8 @@ async function signIn(page: Page, email: string): Promise<void> {
   await page.goto(`${portal.home}/sign-in`)
   await page.getByLabel('Email address').fill(email)
   await page.keyboard.press('Enter')
+  // The mail may come before the answer; who follows its link earlier leaves a page that is still loading.
+  await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
   await expect.poll(() => portal.mailsTo(email).length).toBe(before + 1)
   await page.goto(linkIn(portal.mailsTo(email).at(-1)?.raw ?? ''))
   await page.getByRole('button', { name: 'Sign in' }).click()
