@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { type Look, type Notice, noticesOf } from '../../src/sdk/javascript/app/notices.ts'
 import { armored } from '../../src/sdk/javascript/app/offline/armor.ts'
 import { readWithdrawn } from '../../src/sdk/javascript/app/offline/withdrawn.ts'
 import { problemOf } from '../../src/sdk/javascript/app/problem.ts'
@@ -28,6 +29,15 @@ describe.each(['leases', 'trials', 'files', 'machines'])('states of %s', (name) 
     const expected = steps.map(({ as, state }) => ({ as, state }))
     expect(play(story)).toStrictEqual(expected)
   })
+})
+
+const Notices = z.object({
+  expiringDays: z.int(),
+  cases: z.array(z.custom<{ name: string; before: Look; after: Look; notices: Notice[] }>()),
+})
+const notices = Notices.parse(read('notices'))
+test.each(notices.cases.map((one) => [one.name, one] as const))('notices: %s', (_, one) => {
+  expect(noticesOf(one.before, one.after, notices.expiringDays)).toStrictEqual(one.notices)
 })
 
 const Devices = z.object({

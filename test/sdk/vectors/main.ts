@@ -11,6 +11,7 @@ import { instanceId, keyset, licenseKey, licenseKeyHash, now, place } from './ke
 import { leases2 } from './leases2.ts'
 import { licenseFiles } from './license-files.ts'
 import { licenseKeys } from './license-keys.ts'
+import { notices } from './notices.ts'
 import { keys, webhooks } from './other.ts'
 import { relays } from './relays.ts'
 import { leases, refusals, settings } from './signed.ts'
@@ -55,6 +56,7 @@ export const vectorFiles = (): Record<string, string> =>
       'states-trials': states(trialStories()),
       'states-files': states(fileStories()),
       'states-machines': states(machineStories()),
+      notices: notices(),
       webhooks: webhooks(),
     }).map(([name, content]) => [`${name}.json`, linesOf(content)]),
   )

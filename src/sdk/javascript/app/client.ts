@@ -1,10 +1,11 @@
 import type { EntitlementValue } from '../lease2.ts'
 import { withInside } from './inside.ts'
-import type { Listener } from './keeper.ts'
 import { borrow, deactivate, giveSeatBack } from './leaving.ts'
+import type { Notice } from './notices.ts'
 import { type Carried, createRequest, giveBack, importText } from './offline/operations.ts'
 import { activate, type Failure, type Ports, startTrial, validate } from './operations.ts'
 import { type ClientOptions, portsOf } from './options.ts'
+import { refreshAfterPurchase } from './purchase.ts'
 import { createRefresh, type Outcome } from './refresh.ts'
 import { has, type State, value } from './states.ts'
 
@@ -21,6 +22,12 @@ export type Client = {
    * @param seconds for how long; it may be less
    */
   borrow(seconds: number): Promise<Outcome>
+  /**
+   * Call it when the user comes back from the page of a purchase: it validates every 3 seconds for half a minute, until what the
+   * license grants is another than before.
+   * @returns whether it is
+   */
+  refreshAfterPurchase(): Promise<boolean>
   /** Starts the trial of this machine, also without a connection when its length is known. */
   startTrial(): Promise<Outcome>
   /**
@@ -44,6 +51,8 @@ export type Client = {
   value(entitlement: string): EntitlementValue | undefined
   /** Calls the listener with each new state. @returns what ends it */
   subscribe(listener: (state: State) => void): () => void
+  /** Calls the listener with what happens to the license and concerns the user: renewed, restored, revoked, expiring. @returns what ends it */
+  onNotice(listener: (notice: Notice) => void): () => void
   /** Reads the storage, validates, and goes on validating in the background. @returns the state that was stored */
   start(): Promise<State>
   stop(): void
@@ -101,7 +110,9 @@ export function createClient(options: ClientOptions): Client {
     state: () => keeper.state(),
     has: (name) => has(keeper.state(), name),
     value: (name) => value(keeper.state(), name),
-    subscribe: (listener: Listener) => keeper.subscribe(listener),
+    subscribe: keeper.subscribe,
+    onNotice: keeper.onNotice,
+    refreshAfterPurchase: () => refreshAfterPurchase(clock, keeper.state, validateOnce),
     async start() {
       // Asked first, so that a copied storage shows no license even for a moment.
       await identity.ask()

@@ -5,6 +5,7 @@
 export { type Client, createClient } from './client.ts'
 export { type Facts, factsFrom, newFacts, textOf } from './facts.ts'
 export type { DeviceIdentity, Identify } from './identity.ts'
+export type { Notice } from './notices.ts'
 export type { Carried } from './offline/operations.ts'
 export type { ClientOptions } from './options.ts'
 export type { Clock, Fetch, Storage } from './ports.ts'

@@ -1,12 +1,11 @@
 import type { Place } from '../keyset.ts'
 import { type Facts, factsFrom, newFacts, textOf } from './facts.ts'
+import { type Look, type Notice, noticesOf } from './notices.ts'
 import type { Clock, Storage } from './ports.ts'
 import { noticeSeconds, randomId } from './ports.ts'
 import { type Circumstances, stateOf } from './state.ts'
 import { endOf, type State } from './states.ts'
 import { notice } from './take.ts'
-
-export type Listener = (state: State) => void
 
 /** Holds the facts, stores them, and says which state follows. */
 export type Keeper = {
@@ -18,8 +17,9 @@ export type Keeper = {
   reached(successful: boolean): void
   state(): State
   now(): number
-  subscribe(listener: Listener): () => void
-  /** Calls the listeners when the state has changed by itself, as when a lease ends. @returns the end of the state */
+  subscribe(listener: (state: State) => void): () => void
+  onNotice(listener: (notice: Notice) => void): () => void
+  /** Calls the listeners when the state has changed, also by itself, as when a lease ends. @returns the end of the state */
   announce(): number | undefined
 }
 
@@ -29,6 +29,8 @@ type Settings = {
   clock: Clock
   keys: Facts['keys']
   circumstances: () => Circumstances
+  /** How many days before its end a license ends soon. */
+  expiringDays: number
   /** Called when the storage fails; the app goes on with what it has in memory. */
   onStorageError: (error: unknown) => void
 }
@@ -39,14 +41,17 @@ export function createKeeper({
   clock,
   keys,
   circumstances,
+  expiringDays,
   onStorageError,
 }: Settings): Keeper {
-  const listeners = new Set<Listener>()
+  const listeners = createListeners<State>()
+  const noticed = createListeners<Notice>()
   let facts: Facts | undefined
   /** What the storage is known to hold; another text is of another window or process. */
   let known: string | undefined
   let failing = false
   let announced = ''
+  let last: Look | undefined
 
   const now = () => Math.floor(clock.now() / 1000)
   let storedSeen = 0
@@ -63,8 +68,12 @@ export function createKeeper({
     const text = JSON.stringify(present)
     if (text !== announced) {
       announced = text
-      for (const listener of [...listeners]) call(listener, present)
+      listeners.tell(present)
     }
+    const look = { state: present, at: now() }
+    const notices = noticesOf(last ?? starting, look, expiringDays)
+    last = look
+    for (const one of notices) noticed.tell(one)
     return endOf(present)
   }
   const attempt = async <T>(step: () => T | Promise<T>): Promise<T | undefined> => {
@@ -116,10 +125,8 @@ export function createKeeper({
     },
     state,
     now,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+    subscribe: listeners.add,
+    onNotice: noticed.add,
     announce,
   }
 }
@@ -128,10 +135,29 @@ export function createKeeper({
 const together = (stored: Facts, own: Facts | undefined): Facts =>
   own && own.signedAt >= stored.signedAt ? { ...stored, seen: Math.max(stored.seen, own.seen) } : stored
 
+/** Before anything was looked at. */
+const starting: Look = { state: { status: 'starting', clockSetBack: false }, at: 0 }
+
+type Listener<Told> = (told: Told) => void
+
+function createListeners<Told>() {
+  const listeners = new Set<Listener<Told>>()
+  return {
+    /** @returns what takes the listener away */
+    add(listener: Listener<Told>): () => void {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    tell(told: Told): void {
+      for (const listener of [...listeners]) call(() => listener(told))
+    },
+  }
+}
+
 /** A listener that throws must not end a call; its error is reported like that of an event handler. */
-function call(listener: Listener, state: State): void {
+function call(listener: () => void): void {
   try {
-    listener(state)
+    listener()
   } catch (error) {
     setTimeout(() => {
       throw error

@@ -60,6 +60,8 @@ export type ClientOptions = Place &
     enforceSettings?: boolean
     /** How often a running app validates. A lease that ends sooner is renewed at half of its time. */
     refreshSeconds?: number
+    /** How many days before its end a license is told to end soon: 7, if it is not said. */
+    expiringDays?: number
     /** How long one request may take. */
     timeoutMs?: number
     /** Called when the storage cannot be read or written. */
@@ -73,7 +75,7 @@ export type ClientOptions = Place &
 export function portsOf(options: ClientOptions) {
   const { tenantId, productId, baseUrl, sdkKey, keys = {}, storage, defaultTrialDays } = options
   const { clock = systemClock, random = Math.random, timeoutMs = 15_000 } = options
-  const { appVersion, platform, onStorageError = () => undefined } = options
+  const { expiringDays = 7, appVersion, platform, onStorageError = () => undefined } = options
   // Called as a method of its own object, `fetch` throws in browsers.
   const { fetch = (url, init) => globalThis.fetch(url, init) } = options
   const place = { tenantId, productId }
@@ -84,7 +86,7 @@ export function portsOf(options: ClientOptions) {
     createCalls({ baseUrl: address, place, sdkKey, clock, fetch, random, timeoutMs })
   const ports: Ports = {
     servers: createServers(baseUrl, options.relays ?? [], callsTo),
-    keeper: createKeeper({ place, storage, clock, keys, circumstances, onStorageError }),
+    keeper: createKeeper({ place, storage, clock, keys, circumstances, expiringDays, onStorageError }),
     place,
     enforceSettings: options.enforceSettings ?? false,
     telemetry: { sdk: 'js', sdk_version: sdkVersion, app_version: appVersion, platform },

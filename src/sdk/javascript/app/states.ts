@@ -77,6 +77,10 @@ export type Bare =
 /** The moment at which the state ends by itself, if it does. */
 export const endOf = (state: State): number | undefined => ('until' in state ? state.until : undefined)
 
+/** Whether the license itself is good, and not only its fallback. */
+export const isActive = (state: State): state is Extract<State, { licenseExpiresAt: unknown }> =>
+  state.status === 'licensed' || (state.status === 'offline' && state.license === 'licensed')
+
 /** Whether an app may use what has this name. */
 export const has = (state: State, name: string): boolean =>
   'entitlements' in state && state.entitlements.includes(name)
