@@ -63,7 +63,7 @@ public struct ClientOptions: Sendable {
 
     /// The time of the device's clock in milliseconds.
     var nowMs: Int64 {
-        let ms = Whole.of((clock.now.timeIntervalSince1970 * 1000).rounded(.down))
+        let ms = Whole.of((clock.now.timeIntervalSince1970 * 1000).rounded())
         return min(max(ms, -Json.most), Json.most)
     }
 

@@ -15,7 +15,8 @@ struct Example {
         let client = try LicenseClient(options)
         let subscription = client.onNotice { notice in print(notice) }
         defer { withExtendedLifetime(subscription) {} }
-        print(title(await client.load()))
+        let stored = await client.load()
+        print(title(stored))
         do {
             if CommandLine.arguments.count > 1 {
                 try await client.activate(CommandLine.arguments[1])
@@ -26,7 +27,8 @@ struct Example {
             print(problem)
         }
         print(title(client.state))
-        print("export: \(client.has("export"))")
+        let hasExport = client.has("export")
+        print("export: \(hasExport)")
     }
 
     static func title(_ state: LicenseState) -> String {

@@ -54,12 +54,14 @@ struct App {
         case "value":
             return try value(text)
         case "request":
-            return [try member("text", try await client.createOfflineRequest(text).text)]
+            let request = try await client.createOfflineRequest(text)
+            return [try member("text", request.text)]
         case "release":
             guard let released = try await client.release() else { return [] }
             return [try member("text", released.text)]
         case "refreshAfterPurchase":
-            return ["\"changed\":\(await client.refreshAfterPurchase())"]
+            let isChanged = await client.refreshAfterPurchase()
+            return ["\"changed\":\(isChanged)"]
         default:
             return try await called(what, text)
         }
