@@ -16,7 +16,11 @@ export type Licenses = {
   keys: string[]
   ids: string[]
   /** Calls the management API for the license of each. @param path below the license; @param body by the number of the app */
-  each(method: Method, path: string, body?: object | ((index: number) => object)): Promise<unknown[]>
+  each(
+    method: Method,
+    path: string,
+    body?: Record<string, unknown> | ((index: number) => object),
+  ): Promise<unknown[]>
 }
 
 type Doing = {
@@ -167,7 +171,7 @@ export async function tellStory(
           each: (method, path, body) =>
             Promise.all(
               made.map(async ({ id }, index) => {
-                const sent: object | undefined = typeof body === 'function' ? body(index) : body
+                const sent = typeof body === 'function' ? body(index) : body
                 const answer = await api.ask(method, `/v1/licenses/${id}${path}`, {
                   token,
                   ...(sent && { body: sent }),
