@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildJavascript } from './javascript.ts'
-import { packCpp, packCrate } from './source-archives.ts'
+import { packCpp, packCrate, packSwift } from './source-archives.ts'
 
 const root = join(import.meta.dirname, '../..')
 const packages = join(root, 'dist/packages')
@@ -20,3 +20,4 @@ try {
 }
 packCrate(packages)
 packCpp(packages)
+packSwift(packages)

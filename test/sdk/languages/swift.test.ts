@@ -67,7 +67,7 @@ describe('the sources of the client in Swift', () => {
   test('are in the folders that the package names', () => {
     const manifest = read('Package.swift')
     const [, product = ''] = /^let client = "(\w+)"$/m.exec(manifest) ?? []
-    const targets = [...manifest.matchAll(/[a-z]\w*(?:arget|Library)\(\s*name: (?:"(\w+)"|client)/g)]
+    const targets = [...manifest.matchAll(/\w*(?:target|Target|Library)\(\s*name: (?:"(\w+)"|client)/g)]
     const named = targets.map(([, name = product]) => name)
     const found = ['Sources', 'Tests'].flatMap((path) => readdirSync(join(folder, path)))
     expect(named.sort()).toStrictEqual(found.sort())
@@ -96,7 +96,9 @@ describe('the sources of the client in Swift', () => {
     const [, list = ''] =
       /static let files = \[(.*?)\]/s.exec(read('Tests/KeyledgerClientTests/Vectors.swift')) ?? []
     const named = [...list.matchAll(/"([\w-]+)"/g)].map(([, name]) => `${name}.json`)
-    const published = readdirSync(vectors).filter((name) => name.endsWith('.json') && name !== 'webhooks.json')
+    const published = readdirSync(vectors).filter(
+      (name) => name.endsWith('.json') && name !== 'webhooks.json',
+    )
     expect(named).toStrictEqual(published.sort())
   })
 
