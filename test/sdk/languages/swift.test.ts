@@ -58,7 +58,7 @@ describe('the client in Swift', () => {
     () => stage,
     (context) => {
       const path = join(swift(context).programs, 'KeyledgerStory')
-      return { language: 'swift', path, words: [], environment: process.env }
+      return { language: 'swift', path, words: [], environment: { ...process.env, no_proxy: '127.0.0.1' } }
     },
   )
 })

@@ -39,13 +39,13 @@ public struct Entitlements: Equatable, Sendable {
         case text(String)
 
         /// The number; nil for any other value.
-        public var number: Double? {
+        public var asNumber: Double? {
             if case .number(let number) = self { return number }
             return nil
         }
 
         /// The text; nil for any other value.
-        public var text: String? {
+        public var asText: String? {
             if case .text(let text) = self { return text }
             return nil
         }

@@ -73,7 +73,7 @@ public actor LicenseClient {
     /// The value of an entitlement in the present state; nil when it is not granted.
     ///
     /// ```swift
-    /// let most = client.value("projects")?.number ?? 3
+    /// let most = client.value("projects")?.asNumber ?? 3
     /// ```
     public nonisolated func value(_ entitlement: String) -> Entitlements.Value? {
         state.value(entitlement)

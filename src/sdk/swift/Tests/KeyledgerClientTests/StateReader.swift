@@ -5,7 +5,7 @@ enum StateReader {
     static func status(_ json: Record) -> LicenseState.Status? {
         let freeTier = json.flag("freeTier") ?? false
         let at = json.seconds("at") ?? 0
-        switch json.text("status") {
+        switch json.needed("status") {
         case "starting": return .starting
         case "unlicensed": return .unlicensed(trialDays: json.seconds("trialDays"))
         case "licensed": return grant(json).map(LicenseState.Status.licensed)
@@ -45,7 +45,7 @@ enum StateReader {
 
     private static func ended(_ json: Record) -> LicenseState.ExpiredOf? {
         let allowed = entitlements(json.record("allowed") ?? Record())
-        switch json.text("of") {
+        switch json.needed("of") {
         case "lease": return .lease(allowed)
         case "file": return .file(allowed)
         case "license": return .license

@@ -39,7 +39,7 @@ final class StubTransport: Transport {
 
     func send(_ request: TransportRequest) async throws -> TransportAnswer {
         requests.with { requests in requests.append(request) }
-        guard let answer = answer(request) else { throw NoNetwork() }
+        guard let answer = self.answer(request) else { throw NoNetwork() }
         return answer
     }
 }

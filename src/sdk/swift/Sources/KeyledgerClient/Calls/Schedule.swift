@@ -56,7 +56,9 @@ final class Schedule: Sendable {
     }
 
     /// Anything between 0 and a bound that doubles with each attempt.
-    static func jitter(_ attempt: Int, _ base: TimeInterval, _ most: TimeInterval, _ random: Double = Schedule.random()) -> TimeInterval {
+    static func jitter(
+        _ attempt: Int, _ base: TimeInterval, _ most: TimeInterval, _ random: Double = Schedule.random()
+    ) -> TimeInterval {
         var bound = base
         for _ in 0..<min(attempt, 64) {
             bound *= 2

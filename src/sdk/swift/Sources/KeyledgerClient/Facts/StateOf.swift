@@ -26,7 +26,7 @@ struct StateOf {
 
     private func ofInstall(_ known: Known) -> LicenseState.Status {
         let days = known.trialDays ?? around.defaultTrialDays
-        let trialDays = days == 0 ? nil : days
+        let trialDays: Int64? = days == 0 ? nil : days
         guard let trial = known.trial else {
             return freeTier ? .free(trialDays: trialDays) : .unlicensed(trialDays: trialDays)
         }

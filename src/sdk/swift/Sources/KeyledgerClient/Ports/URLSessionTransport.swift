@@ -63,6 +63,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate, @unchecked Senda
     private struct Held {
         var waiting: CheckedContinuation<TransportAnswer, Error>?
         var session: URLSession?
+        var task: URLSessionDataTask?
         var bytes = Data()
         var isOver = false
     }
@@ -73,17 +74,20 @@ private final class Exchange: NSObject, URLSessionDataDelegate, @unchecked Senda
         _ request: URLRequest, _ configuration: URLSessionConfiguration, _ waiting: CheckedContinuation<TransportAnswer, Error>
     ) {
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        let task = session.dataTask(with: request)
         let isOver = held.with { held -> Bool in
             if held.isOver { return true }
             held.waiting = waiting
             held.session = session
+            held.task = task
             return false
         }
         if isOver {
-            session.invalidateAndCancel()
+            task.cancel()
+            session.finishTasksAndInvalidate()
             waiting.resume(throwing: CancellationError())
         } else {
-            session.dataTask(with: request).resume()
+            task.resume()
         }
     }
 
@@ -93,10 +97,13 @@ private final class Exchange: NSObject, URLSessionDataDelegate, @unchecked Senda
             held.isOver = true
             held.waiting = nil
             held.session = nil
+            held.task = nil
             return ended
         }
         ended.waiting?.resume(with: result)
-        ended.session?.invalidateAndCancel()
+        ended.task?.cancel()
+        // A session holds its delegate until then.
+        ended.session?.finishTasksAndInvalidate()
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
