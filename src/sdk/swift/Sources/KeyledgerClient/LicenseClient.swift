@@ -85,10 +85,10 @@ public actor LicenseClient {
     /// ```swift
     /// let subscription = client.onNotice { notice in print(notice) }
     /// ```
-    public nonisolated func onNotice(_ listener: @escaping @Sendable (Notice) -> Void) -> Subscription {
+    public nonisolated func onNotice(_ listener: @escaping @Sendable (Notice) -> Void) -> NoticeSubscription {
         let keeper = self.keeper
         let id = keeper.listen(listener)
-        return Subscription { [weak keeper] in keeper?.forget(id) }
+        return NoticeSubscription { [weak keeper] in keeper?.forget(id) }
     }
 
     // MARK: Calls

@@ -5,7 +5,7 @@ import KeyledgerClient
 struct App {
     private let client: LicenseClient
     private let noticed: Noticed
-    private let subscription: Subscription
+    private let subscription: NoticeSubscription
 
     init(_ step: Step, _ clock: ToldClock) throws {
         let place = try Place(tenantID: step.tenantId, productID: step.productId)

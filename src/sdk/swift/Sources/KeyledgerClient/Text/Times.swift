@@ -30,9 +30,10 @@ enum Times {
         let shown = min(max(seconds, -62_167_219_200), 253_402_300_799)
         let days = quotient(shown, 86_400)
         let ofDay = shown - days * 86_400
-        let (year, month, day) = date(of: days)
-        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-        return "\(date)T\(padded(ofDay / 3600, 2)):\(padded(ofDay / 60 % 60, 2)):\(padded(ofDay % 60, 2)).000Z"
+        let on = date(of: days)
+        let day = [padded(on.year, 4), padded(on.month, 2), padded(on.day, 2)].joined(separator: "-")
+        let clock = [ofDay / 3600, ofDay / 60 % 60, ofDay % 60].map { part in padded(part, 2) }.joined(separator: ":")
+        return "\(day)T\(clock).000Z"
     }
 
     /// Reads Retry-After: seconds or a date. Milliseconds from now, at most a day; nil when it is neither.

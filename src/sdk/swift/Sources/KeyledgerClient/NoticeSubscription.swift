@@ -1,5 +1,5 @@
 /// Ends the calls of a listener when nothing holds it any more.
-public final class Subscription: Sendable {
+public final class NoticeSubscription: Sendable {
     private let end: @Sendable () -> Void
 
     init(_ end: @escaping @Sendable () -> Void) {
