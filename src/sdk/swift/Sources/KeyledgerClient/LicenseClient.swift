@@ -80,7 +80,8 @@ public actor LicenseClient {
     }
 
     /// Calls the listener with what happens to the license and concerns the user, on the thread that has found it, until the result is
-    /// gone. It may read the state, and must not wait for a call: the one that has found it is still under way.
+    /// gone. It may read the state, and must not wait for a call: the one that has found it is still under way. An end that comes near is
+    /// told at the next look: within a minute by ``run()`` and ``start()``, else with the next call.
     ///
     /// ```swift
     /// let subscription = client.onNotice { notice in print(notice) }
@@ -94,6 +95,10 @@ public actor LicenseClient {
     // MARK: Calls
 
     /// Reads the storage, without a network, and says which state was stored. Before that the state is `starting`.
+    ///
+    /// ```swift
+    /// let stored = await client.load()
+    /// ```
     @discardableResult
     public func load() async -> LicenseState {
         await inTurn { calls -> LicenseState in
@@ -120,6 +125,15 @@ public actor LicenseClient {
 
     /// Asks the server now. Calls at the same time share one request.
     ///
+    /// ```swift
+    /// do {
+    ///     try await client.validate()
+    /// } catch {
+    ///     // With a good lease the app goes on: what it may do is in the state.
+    ///     print("\(error): \(client.state)")
+    /// }
+    /// ```
+    ///
     /// - Throws: ``Problem`` when there is no answer, or one that changes nothing for the better. The state stays good as long as its
     ///   lease is.
     @discardableResult
@@ -132,6 +146,10 @@ public actor LicenseClient {
 
     /// Gives the seat back and forgets the license.
     ///
+    /// ```swift
+    /// try await client.deactivate() // another device may take the seat
+    /// ```
+    ///
     /// - Throws: ``Problem`` when there is no license, or no answer; with a license file, ``Problem/Code/hasFile``.
     @discardableResult
     public func deactivate() async throws -> LicenseState {
@@ -139,6 +157,12 @@ public actor LicenseClient {
     }
 
     /// Starts the trial of this machine, also without a connection when its length is known.
+    ///
+    /// ```swift
+    /// if case .trial(let until) = try await client.startTrial().status {
+    ///     print("the trial ends at \(until)")
+    /// }
+    /// ```
     ///
     /// - Throws: ``Problem`` when the product has no trial, or its length is not known and there is no answer.
     @discardableResult
@@ -149,6 +173,10 @@ public actor LicenseClient {
     /// Borrows the floating seat of this device for so many seconds without a network, which may be less. ``deactivate()`` gives it back
     /// before its end, and without a network the text of ``release()``.
     ///
+    /// ```swift
+    /// let state = try await client.borrow(14 * 86_400)
+    /// ```
+    ///
     /// - Throws: ``Problem`` when there is no license, the server lends no seat, or there is no answer.
     @discardableResult
     public func borrow(_ seconds: TimeInterval) async throws -> LicenseState {
@@ -158,6 +186,11 @@ public actor LicenseClient {
     /// Asks for a license file, the first or the next one, with a license key that a person has typed. The result is to be carried to the
     /// vendor.
     ///
+    /// ```swift
+    /// let request = try await client.createOfflineRequest(typed)
+    /// print("send this to the vendor:\n\(request.text)")
+    /// ```
+    ///
     /// - Throws: ``StorageFailed`` when the storage cannot be written.
     public func createOfflineRequest(_ licenseKey: String) async throws -> CarriedText {
         try await inTurn { calls in try calls.createRequest(licenseKey) }
@@ -165,6 +198,10 @@ public actor LicenseClient {
 
     /// Takes a text that was carried here, as it was pasted or read from a file: the answer to the last request, or the list of withdrawn
     /// files.
+    ///
+    /// ```swift
+    /// try await client.importLicense(String(contentsOf: file, encoding: .utf8))
+    /// ```
     ///
     /// - Throws: ``Problem`` when it is not for this device, or not newer than what it has.
     @discardableResult
@@ -175,6 +212,12 @@ public actor LicenseClient {
     /// Gives the license file and its seat back: the device stops using them, and the text frees the seat at the vendor. Nil without a
     /// file; the same text again for a file that was given back before.
     ///
+    /// ```swift
+    /// if let released = try await client.release() {
+    ///     print("send this to the vendor:\n\(released.text)")
+    /// }
+    /// ```
+    ///
     /// - Throws: ``StorageFailed`` when the storage cannot be written.
     public func release() async throws -> CarriedText? {
         try await inTurn { calls in try calls.release() }
@@ -183,6 +226,10 @@ public actor LicenseClient {
     /// Gives a floating seat back for others to use; the license stays stored, and the next validate takes a seat again. Call it when the
     /// app ends. A seat of another kind is kept.
     ///
+    /// ```swift
+    /// _ = try? await client.close()
+    /// ```
+    ///
     /// - Throws: ``Problem`` when there is no answer. The seat runs out by itself then.
     @discardableResult
     public func close() async throws -> LicenseState {
@@ -190,7 +237,11 @@ public actor LicenseClient {
     }
 
     /// Call it when the user comes back from the page of a purchase: it validates every 3 seconds for half a minute, until what the
-    /// license grants is another than before, and answers whether it is.
+    /// license grants is another than before, and answers whether it is. It stops for no problem.
+    ///
+    /// ```swift
+    /// if await client.refreshAfterPurchase() { print("Thank you") }
+    /// ```
     public func refreshAfterPurchase() async -> Bool {
         let before = LicenseClient.granted(state)
         _ = try? await validate()
@@ -223,6 +274,10 @@ public actor LicenseClient {
     }
 
     /// Starts a task that does what ``run()`` does, until ``stop()`` is called or nothing holds the client any more. Once is enough.
+    ///
+    /// ```swift
+    /// await client.start()
+    /// ```
     public func start() {
         guard running == nil else { return }
         let keeper = self.keeper

@@ -66,18 +66,21 @@ final class Keeper: Sendable {
     /// Reads the storage; another process may have written to it.
     @discardableResult
     func load() -> Known {
-        let known = stored.with { stored -> Known in
+        let (known, isRead) = stored.with { stored -> (Known, Bool) in
             let text: String? = attempt { try options.storage.read() }.flatMap { text in text }
-            return held.with { held -> Known in
+            return held.with { held -> (Known, Bool) in
                 let isNew = text.map { text in !text.isExactly(stored ?? "") } ?? false
-                if held.known == nil || isNew {
+                let isRead = held.known == nil || isNew
+                if isRead {
                     held.known = reloaded(text, held.known)
                     stored = text
                 }
-                return held.known ?? newFacts()
+                return (held.known ?? newFacts(), isRead)
             }
         }
-        announce()
+        if isRead {
+            announce()
+        }
         return known
     }
 
