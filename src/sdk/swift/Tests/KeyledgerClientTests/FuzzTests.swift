@@ -58,7 +58,7 @@ private struct ForeignReader {
         body.set("lease", json)
         body.set("refusal", isRefusal ? json : nil)
         let asked = HeldLicense(key: "ACME-1", instanceID: "ins_1")
-        refused { try Take.proof(&known, .record(body), asked, place, now: 0) }
+        refused { try Take.proof(&known, Json.record(body), asked, place, now: 0) }
         refused { try Take.proof(&known, json, asked, place, now: 0) }
         refused { try Take.carried(&known, Armor.token(in: text), place, nil, now: 0) }
         _ = Doubt.judge { try Take.settings(&known, json, place, now: 0, enforce: false) }
