@@ -123,6 +123,36 @@ public actor LicenseClient {
         try await told { calls in try await calls.activate(licenseKey) }
     }
 
+    /// Takes a seat with a license that a person chooses in the vendor's portal, without typing a key. `show` opens the page in their
+    /// browser, and shows the code beside it. It waits until they have chosen, ten minutes at most, or until its task is canceled; a
+    /// problem that passes does not end the wait.
+    ///
+    /// ```swift
+    /// try await client.activateInBrowser { page in
+    ///     await UIApplication.shared.open(page.url)
+    /// }
+    /// ```
+    ///
+    /// - Throws: ``Problem``, with ``Problem/Code/refused`` when no license was chosen.
+    @discardableResult
+    public func activateInBrowser(_ show: @Sendable (ActivationPage) async -> Void) async throws -> LicenseState {
+        let waiting = try await inTurn { calls in try await calls.askInBrowser() }
+        await show(waiting.page)
+        var left = waiting.polls
+        while left > 0 && !Task.isCancelled {
+            left -= 1
+            await keeper.options.clock.pause(Double(waiting.interval))
+            var chosen: String?
+            do {
+                chosen = try await inTurn { calls in try await calls.pollBrowser(waiting.deviceCode) }
+            } catch let problem as Problem where problem.isPassing {
+                continue
+            }
+            if let key = chosen { return try await activate(key) }
+        }
+        throw Operations.givenUp
+    }
+
     /// Asks the server now. Calls at the same time share one request.
     ///
     /// ```swift

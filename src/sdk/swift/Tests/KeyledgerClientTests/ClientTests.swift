@@ -199,6 +199,49 @@ final class ClientTests: XCTestCase {
         XCTAssertEqual(clock.pauses, Array(repeating: 3, count: 10))
     }
 
+    func testALicenseIsChosenInTheBrowser() async throws {
+        let polls = Locked<Int>(0)
+        let transport = StubTransport { request in
+            let path = request.url.path
+            if path.hasSuffix("/poll") {
+                let count = polls.with { polls -> Int in
+                    polls += 1
+                    return polls
+                }
+                if count == 1 { return TransportAnswer(status: 200, body: "{\"status\":\"pending\"}") }
+                if count == 2 { return TransportAnswer(status: 503, body: "") }
+                return TransportAnswer(status: 200, body: "{\"status\":\"chosen\",\"license_key\":\"ACME-1\"}")
+            }
+            if path.hasSuffix("/browser-activations") { return TransportAnswer(status: 200, body: Made.page) }
+            return TransportAnswer(status: 404, body: "{\"error\":\"no such license\",\"reason\":\"not_found\"}")
+        }
+        let clock = StubClock()
+        let client = try LicenseClient(try Made.options(transport, clock))
+        let shown = Locked<[ActivationPage]>([])
+        await expect(.notFound) {
+            try await client.activateInBrowser { page in shown.with { shown in shown.append(page) } }
+        }
+        let pages = shown.with { shown in shown }
+        XCTAssertEqual(pages.map { page in page.url.absoluteString }, ["https://acme.example.com/activate?code=WDJB-MJHT"])
+        XCTAssertEqual(pages.map { page in page.code }, ["WDJB-MJHT"])
+        let last = try XCTUnwrap(transport.sent.last)
+        XCTAssertTrue(last.url.path.hasSuffix("/acme/editor/activate"))
+        XCTAssertEqual(clock.pauses.filter { pause in pause == 5 }.count, 2)
+    }
+
+    func testAWaitForTheBrowserEnds() async throws {
+        let transport = StubTransport { request in
+            let isPoll = request.url.path.hasSuffix("/poll")
+            return TransportAnswer(status: 200, body: isPoll ? "{\"status\":\"pending\"}" : Made.page)
+        }
+        let client = try LicenseClient(try Made.options(transport))
+        await expect(.refused) { try await client.activateInBrowser { _ in } }
+        XCTAssertEqual(transport.sent.count, 121)
+        let page = Made.page.replacingOccurrences(of: "https:", with: "file:")
+        let other = try LicenseClient(try Made.options(StubTransport { _ in TransportAnswer(status: 200, body: page) }))
+        await expect(.notGenuine) { try await other.activateInBrowser { _ in } }
+    }
+
     func testPausesGrowToAnHourAndKeepWhatTheServerAsksFor() {
         let offline = Problem(.offline, "no answer")
         XCTAssertEqual(Schedule.pause(after: offline, 0, nil, 0), 1)

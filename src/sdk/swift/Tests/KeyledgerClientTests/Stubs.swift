@@ -17,6 +17,12 @@ enum Made {
         return options
     }
 
+    /// What a server answers that was asked for a page on which a person chooses a license.
+    static let page = """
+        {"device_code":"d1","user_code":"WDJB-MJHT","verification_uri_complete":"https://acme.example.com/activate?code=WDJB-MJHT",\
+        "interval":5,"expires_in":600}
+        """
+
     static func freeTier() -> StubTransport {
         StubTransport { _ in TransportAnswer(status: 200, body: "{\"free_tier_enabled\":true}") }
     }
