@@ -71,6 +71,7 @@ struct App {
         do {
             switch what {
             case "activate": try await client.activate(text)
+            case "activateInBrowser": try await client.activateInBrowser { _ in }
             case "validate": try await client.validate()
             case "startTrial": try await client.startTrial()
             case "deactivate": try await client.deactivate()
