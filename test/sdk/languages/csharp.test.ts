@@ -46,6 +46,10 @@ describe('the client in C#', () => {
     )
   })
 
+  test('passes its own checks of calls', async (context) => {
+    expect(await run(program(context), 'calls')).toMatch(/^[1-9]\d* checks passed\n$/)
+  })
+
   test.for(stories)(
     'passes through the states of the client in JavaScript in a story of %s',
     async ([, tell], context) => {

@@ -11,6 +11,7 @@ return args switch
     ["vectors", var directory] => Vectors.Run(directory),
     ["fuzz", var directory, var seconds, var seed] => Fuzz.Run(
         directory, double.Parse(seconds, CultureInfo.InvariantCulture), int.Parse(seed, CultureInfo.InvariantCulture)),
+    ["calls"] => await CallChecks.Run().ConfigureAwait(false),
     ["story"] => await StoryProgram.Run().ConfigureAwait(false),
     ["identity", var tenant, var product] => Shown(await MachineIdentity.Read(new Place(tenant, product)).ConfigureAwait(false)),
     ["linux", var root, var tenant, var product] => Shown(new LinuxMachine(root).Read().IdentityIn(new Place(tenant, product))),
@@ -28,6 +29,7 @@ static int Shown(DeviceIdentity identity)
 static int Usage()
 {
     Console.Error.WriteLine(
-        "usage: vectors DIRECTORY | fuzz DIRECTORY SECONDS SEED | story | identity TENANT PRODUCT | linux ROOT TENANT PRODUCT | start DIRECTORY");
+        "usage: vectors DIRECTORY | fuzz DIRECTORY SECONDS SEED | calls | story | "
+        + "identity TENANT PRODUCT | linux ROOT TENANT PRODUCT | start DIRECTORY");
     return 2;
 }

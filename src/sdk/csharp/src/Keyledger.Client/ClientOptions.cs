@@ -65,6 +65,9 @@ public sealed class ClientOptions
     /// <summary>How often a running app validates. A lease that ends sooner is renewed at half of its time.</summary>
     public TimeSpan RefreshEvery { get; set; } = TimeSpan.FromHours(12);
 
+    /// <summary>How many days before its end a license ends soon, which <see cref="LicenseClient.SubscribeToNotices"/> tells.</summary>
+    public int ExpiringDays { get; set; } = 7;
+
     /// <summary>How long one request may take.</summary>
     public TimeSpan Timeout { get; set; } = TimeSpan.FromSeconds(15);
 

@@ -83,6 +83,21 @@ public sealed class LicenseClient : IDisposable
     public IDisposable Subscribe(Action<State> listener) =>
         keeper.Subscribe(listener ?? throw new ArgumentNullException(nameof(listener)));
 
+    /// <summary>
+    /// Calls the listener with what happens to the license and concerns the user of the app, on the thread that has found it. An end that
+    /// comes near is found when the client looks: with each call, and by <see cref="Run"/>.
+    /// </summary>
+    /// <param name="listener">What it throws goes to <see cref="ClientOptions.OnError"/>.</param>
+    /// <returns>What ends it.</returns>
+    /// <example><code>
+    /// using var subscription = client.SubscribeToNotices(notice =>
+    /// {
+    ///     if (notice.Kind == NoticeKind.Expiring) Say($"Your license ends on {notice.LicenseExpiresAt:d}");
+    /// });
+    /// </code></example>
+    public IDisposable SubscribeToNotices(Action<Notice> listener) =>
+        keeper.Subscribe(listener ?? throw new ArgumentNullException(nameof(listener)));
+
     /// <summary>Reads the storage, without a network. Before that the state is <see cref="Status.Starting"/>.</summary>
     /// <returns>The state that was stored.</returns>
     public Task<State> Load() => InTurn(() =>
@@ -117,6 +132,16 @@ public sealed class LicenseClient : IDisposable
             return outcome;
         }
     }
+
+    /// <summary>
+    /// Call it when the user comes back from the page of a purchase: it validates every 3 seconds for half a minute, until what the license
+    /// grants is another than before.
+    /// </summary>
+    /// <param name="cancellation">Ends the pauses.</param>
+    /// <returns>Whether it is.</returns>
+    /// <exception cref="OperationCanceledException">When it is canceled in a pause.</exception>
+    public Task<bool> RefreshAfterPurchase(CancellationToken cancellation = default) =>
+        Purchase.Refresh(clock, keeper.State, Validate, cancellation);
 
     /// <summary>Gives the seat back and forgets the license.</summary>
     /// <returns>What it has led to.</returns>
