@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildJavascript } from './javascript.ts'
+import { hasDotnet, packNuget } from './nuget.ts'
 import { packCpp, packCrate } from './source-archives.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -20,3 +21,5 @@ try {
 }
 packCrate(packages)
 packCpp(packages)
+if (hasDotnet()) packNuget(packages)
+else process.stderr.write('Keyledger.Client is not packed, for which the .NET SDK is needed (dotnet)\n')

@@ -11,7 +11,7 @@ namespace Keyledger.Client;
 /// Keeps it in a file that only its user can read. A write is complete or does not happen: a crash leaves the former text.
 /// </summary>
 /// <example><code>
-/// var folder = Environment.GetFolderPath(Environment.SpecialFolder.LocalApplicationData);
+/// var folder = Environment.GetFolderPath(Environment.SpecialFolder.LocalApplicationData, Environment.SpecialFolderOption.Create);
 /// var storage = new FileStorage(Path.Combine(folder, "AcmeEditor", "license.json"));
 /// </code></example>
 public sealed class FileStorage : IStorage
