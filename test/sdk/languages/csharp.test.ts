@@ -3,18 +3,16 @@
  * JavaScript when both are run through the same steps against a real server.
  */
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
-import { buildDotnet, type DotnetProgram } from '../../harness/dotnet.ts'
+import type { DotnetProgram } from '../../harness/dotnet.ts'
+import { buildChecks } from './csharp.ts'
 import { countVectors, vectors } from './published.ts'
 import { closeStage, openStage, type Stage, stories } from './story.ts'
 
-const root = join(import.meta.dirname, '../../..')
-const name = 'Keyledger.Client.Checks'
 let built: DotnetProgram | string
 beforeAll(async () => {
-  built = await buildDotnet(join(root, `src/sdk/csharp/checks/${name}.csproj`), name)
+  built = await buildChecks()
 })
 afterAll(() => {
   if (typeof built !== 'string') built.remove()
@@ -28,7 +26,7 @@ afterAll(() => closeStage(stage))
 
 /** Skips the test where the program cannot be built. */
 function program(context: TestContext): DotnetProgram {
-  if (typeof built === 'string') context.skip(`The client in C# is tested with the .NET SDK: ${built}`)
+  if (typeof built === 'string') context.skip(built)
   return built as DotnetProgram
 }
 const run = async ({ path, environment }: DotnetProgram, ...words: string[]): Promise<string> =>

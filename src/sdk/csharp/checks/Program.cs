@@ -12,6 +12,9 @@ return args switch
     ["fuzz", var directory, var seconds, var seed] => Fuzz.Run(
         directory, double.Parse(seconds, CultureInfo.InvariantCulture), int.Parse(seed, CultureInfo.InvariantCulture)),
     ["calls"] => await CallChecks.Run().ConfigureAwait(false),
+    ["key-store", "fill"] => await KeyStoreChecks.Fill().ConfigureAwait(false),
+    ["key-store", "fails"] => KeyStoreChecks.Fails(),
+    ["key-store", "kept"] => KeyStoreChecks.Kept(),
     ["story"] => await StoryProgram.Run().ConfigureAwait(false),
     ["identity", var tenant, var product] => Shown(await MachineIdentity.Read(new Place(tenant, product)).ConfigureAwait(false)),
     ["linux", var root, var tenant, var product] => Shown(new LinuxMachine(root).Read().IdentityIn(new Place(tenant, product))),
@@ -29,7 +32,7 @@ static int Shown(DeviceIdentity identity)
 static int Usage()
 {
     Console.Error.WriteLine(
-        "usage: vectors DIRECTORY | fuzz DIRECTORY SECONDS SEED | calls | story | "
+        "usage: vectors DIRECTORY | fuzz DIRECTORY SECONDS SEED | calls | key-store fill,fails,kept | story | "
         + "identity TENANT PRODUCT | linux ROOT TENANT PRODUCT | start DIRECTORY");
     return 2;
 }
