@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
 import { hasDotnet, packNuget } from '../../../infra/build/nuget.ts'
 import { buildDotnet, type DotnetProgram } from '../../harness/dotnet.ts'
 import { temporaryDirectory } from '../../harness/ledger.ts'
-import { closeStage, openStage, type Stage } from './story.ts'
+import { closeStage, openStage, type Stage } from './stage.ts'
 
 const client = join(import.meta.dirname, '../../../src/sdk/csharp')
 const directory = temporaryDirectory()

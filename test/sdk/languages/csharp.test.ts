@@ -7,8 +7,9 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import type { DotnetProgram } from '../../harness/dotnet.ts'
 import { buildChecks } from './csharp.ts'
+import { testStories } from './matrix.ts'
 import { countVectors, vectors } from './published.ts'
-import { closeStage, openStage, type Stage, stories } from './story.ts'
+import { closeStage, openStage, type Stage } from './stage.ts'
 
 let built: DotnetProgram | string
 beforeAll(async () => {
@@ -48,11 +49,12 @@ describe('the client in C#', () => {
     expect(await run(program(context), 'calls')).toMatch(/^[1-9]\d* checks passed\n$/)
   })
 
-  test.for(stories)(
-    'passes through the states of the client in JavaScript in a story of %s',
-    async ([, tell], context) => {
+  testStories(
+    'C#',
+    () => stage,
+    (context) => {
       const { path, environment } = program(context)
-      await tell(stage, { language: 'csharp', path: 'dotnet', words: [path, 'story'], environment })
+      return { language: 'csharp', path: 'dotnet', words: [path, 'story'], environment }
     },
   )
 })
