@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'v
 import type { DotnetProgram } from '../../harness/dotnet.ts'
 import { buildChecks } from './csharp.ts'
 import { testStories } from './matrix.ts'
+import { goThroughProxy } from './proxied.ts'
 import { countVectors, vectors } from './published.ts'
 import { closeStage, openStage, type Stage } from './stage.ts'
 
@@ -49,12 +50,13 @@ describe('the client in C#', () => {
     expect(await run(program(context), 'calls')).toMatch(/^[1-9]\d* checks passed\n$/)
   })
 
-  testStories(
-    'C#',
-    () => stage,
-    (context) => {
-      const { path, environment } = program(context)
-      return { language: 'csharp', path: 'dotnet', words: [path, 'story'], environment }
-    },
-  )
+  const storyProgram = (context: TestContext) => {
+    const { path, environment } = program(context)
+    return { language: 'csharp', path: 'dotnet', words: [path, 'story'], environment }
+  }
+  testStories('C#', () => stage, storyProgram)
+
+  test('goes through the proxy that its environment names', async (context) => {
+    await goThroughProxy(stage, storyProgram(context))
+  })
 })

@@ -10,6 +10,7 @@ public sealed class ClientOptions
     /// <summary>Names the product and where its license is kept.</summary>
     /// <param name="place">The tenant and the product whose signature is expected.</param>
     /// <param name="storage">Where the license, and the device's own key for license files, are kept: one text.</param>
+    /// <exception cref="ArgumentNullException">Without one of them.</exception>
     public ClientOptions(Place place, IStorage storage) =>
         (Place, Storage) = (place ?? throw new ArgumentNullException(nameof(place)), storage ?? throw new ArgumentNullException(nameof(storage)));
 

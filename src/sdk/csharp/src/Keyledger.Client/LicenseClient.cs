@@ -39,7 +39,10 @@ public sealed class LicenseClient : IDisposable
 
     /// <summary>Makes a client; nothing is read or sent yet.</summary>
     /// <param name="options">What it is made of. It must not be changed afterwards.</param>
-    /// <exception cref="ArgumentException">When there is neither a server nor a key to believe.</exception>
+    /// <exception cref="ArgumentException">
+    /// Without options; for an address that is none of http or https, or has no SDK key; and when there is neither a server nor a key to
+    /// believe.
+    /// </exception>
     public LicenseClient(ClientOptions options)
     {
         this.options = options ?? throw new ArgumentNullException(nameof(options));
@@ -77,6 +80,7 @@ public sealed class LicenseClient : IDisposable
     /// <summary>Calls the listener with each new state, on the thread that has found it.</summary>
     /// <param name="listener">What it throws goes to <see cref="ClientOptions.OnError"/>.</param>
     /// <returns>What ends it.</returns>
+    /// <exception cref="ArgumentNullException">Without a listener.</exception>
     /// <example><code>
     /// using var subscription = client.Subscribe(state => Console.WriteLine(state.Status));
     /// </code></example>
@@ -89,6 +93,7 @@ public sealed class LicenseClient : IDisposable
     /// </summary>
     /// <param name="listener">What it throws goes to <see cref="ClientOptions.OnError"/>.</param>
     /// <returns>What ends it.</returns>
+    /// <exception cref="ArgumentNullException">Without a listener.</exception>
     /// <example><code>
     /// using var subscription = client.SubscribeToNotices(notice =>
     /// {
@@ -117,6 +122,10 @@ public sealed class LicenseClient : IDisposable
 
     /// <summary>Asks the server now. Calls at the same time share one request.</summary>
     /// <returns>What it has led to.</returns>
+    /// <example><code>
+    /// var outcome = await client.Validate();
+    /// if (!outcome.Ok) Console.Error.WriteLine(outcome.Problem);
+    /// </code></example>
     public Task<Outcome> Validate()
     {
         lock (gate)
@@ -140,6 +149,9 @@ public sealed class LicenseClient : IDisposable
     /// <param name="cancellation">Ends the pauses.</param>
     /// <returns>Whether it is.</returns>
     /// <exception cref="OperationCanceledException">When it is canceled in a pause.</exception>
+    /// <example><code>
+    /// if (await client.RefreshAfterPurchase()) Console.WriteLine("Thank you");
+    /// </code></example>
     public Task<bool> RefreshAfterPurchase(CancellationToken cancellation = default) =>
         Purchase.Refresh(clock, keeper.State, Validate, cancellation);
 
@@ -163,6 +175,12 @@ public sealed class LicenseClient : IDisposable
     /// <param name="licenseKey">As it was typed.</param>
     /// <returns>A text to carry to the vendor.</returns>
     /// <exception cref="StorageException">When the storage cannot be written.</exception>
+    /// <example><code>
+    /// var request = await client.CreateOfflineRequest(typedKey);
+    /// File.WriteAllText("request.txt", request.Text);
+    /// // The vendor's answer is carried back to the device.
+    /// var outcome = await client.ImportLicense(File.ReadAllText("license.txt"));
+    /// </code></example>
     public Task<CarriedText> CreateOfflineRequest(string licenseKey) =>
         InTurn(() => Task.FromResult(Offline.CreateRequest(calls, licenseKey)));
 
@@ -191,6 +209,14 @@ public sealed class LicenseClient : IDisposable
     /// </summary>
     /// <param name="cancellation">Ends it.</param>
     /// <returns>A task that ends when it is canceled.</returns>
+    /// <example><code>
+    /// using var stop = new CancellationTokenSource();
+    /// var running = client.Run(stop.Token);
+    /// RunTheApp();
+    /// stop.Cancel();
+    /// await running;
+    /// await client.Close();
+    /// </code></example>
     public async Task Run(CancellationToken cancellation)
     {
         await Load().ConfigureAwait(false);

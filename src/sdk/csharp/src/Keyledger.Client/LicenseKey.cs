@@ -14,6 +14,7 @@ public static class LicenseKey
     /// </summary>
     /// <param name="typed">What a person has typed.</param>
     /// <returns>The form that is hashed and sent to nobody.</returns>
+    /// <exception cref="ArgumentNullException">Without a text.</exception>
     public static string Normalize(string typed)
     {
         var upper = UpperCase.Of(JsText.Normalize(typed ?? throw new ArgumentNullException(nameof(typed))));
@@ -28,11 +29,16 @@ public static class LicenseKey
     /// </summary>
     /// <param name="typed">What a person has typed.</param>
     /// <returns>True for a minted key without a slip.</returns>
+    /// <exception cref="ArgumentNullException">Without a text.</exception>
+    /// <example><code>
+    /// if (!LicenseKey.IsMinted(typedKey)) Console.WriteLine("Please check the license key");
+    /// </code></example>
     public static bool IsMinted(string typed) => HasFormOfMinted(Normalize(typed));
 
     /// <summary>What stands for a license key in leases and license files: the SHA-256 of its normalized form.</summary>
     /// <param name="typed">What a person has typed.</param>
     /// <returns>64 hex digits.</returns>
+    /// <exception cref="ArgumentNullException">Without a text.</exception>
     public static string HashOf(string typed) => Hex.Of(Sha256.Of(Normalize(typed)));
 
     private static bool HasFormOfMinted(string text)

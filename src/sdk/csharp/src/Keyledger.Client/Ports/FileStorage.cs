@@ -24,9 +24,11 @@ public sealed class FileStorage : IStorage
 
     /// <summary>Keeps it at this path.</summary>
     /// <param name="path">For example below <see cref="Environment.SpecialFolder.LocalApplicationData"/>, whose files are the user's on Windows.</param>
+    /// <exception cref="ArgumentException">For a text that is no path.</exception>
     public FileStorage(string path) => this.path = Path.GetFullPath(path);
 
     /// <inheritdoc/>
+    /// <exception cref="IOException">When it cannot be read; an <see cref="UnauthorizedAccessException"/> for one of another user.</exception>
     public string? Read()
     {
         try
@@ -40,6 +42,7 @@ public sealed class FileStorage : IStorage
     }
 
     /// <inheritdoc/>
+    /// <exception cref="IOException">When it cannot be written; an <see cref="UnauthorizedAccessException"/> for one of another user.</exception>
     public void Write(string text)
     {
         CreateFolder(Path.GetDirectoryName(path)!);

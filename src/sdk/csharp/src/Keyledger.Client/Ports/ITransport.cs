@@ -42,11 +42,15 @@ public interface ITransport
     /// <summary>Sends a request once. Redirects are followed.</summary>
     /// <param name="request">What to send.</param>
     /// <param name="cancellation">Ends it when it takes too long.</param>
-    /// <returns>The answer of any status. Any exception means that none came.</returns>
+    /// <returns>The answer of any status.</returns>
+    /// <exception cref="Exception">Of any kind, when none came.</exception>
     Task<TransportAnswer> Send(TransportRequest request, CancellationToken cancellation);
 }
 
-/// <summary>Sends with <see cref="HttpClient"/>: with the proxy settings of the system, and the certificates that it trusts.</summary>
+/// <summary>
+/// Sends with <see cref="HttpClient"/>: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, else through that of the settings of
+/// Windows or macOS, and with the certificates that the system trusts.
+/// </summary>
 public sealed class HttpTransport : ITransport, IDisposable
 {
     /// <summary>Answers of the server are smaller; what is longer comes from something else, and is not read to its end.</summary>
