@@ -3,21 +3,26 @@
  * JavaScript when both are run through the same steps against a real server.
  */
 import { execFile } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import type { DotnetProgram } from '../../harness/dotnet.ts'
+import { temporaryDirectory } from '../../harness/ledger.ts'
 import { buildChecks } from './csharp.ts'
 import { testStories } from './matrix.ts'
 import { goThroughProxy } from './proxied.ts'
 import { countVectors, vectors } from './published.ts'
 import { closeStage, openStage, type Stage } from './stage.ts'
 
+const directory = temporaryDirectory()
 let built: DotnetProgram | string
 beforeAll(async () => {
   built = await buildChecks()
 })
 afterAll(() => {
   if (typeof built !== 'string') built.remove()
+  rmSync(directory, { recursive: true })
 })
 
 let stage: Stage
@@ -48,6 +53,15 @@ describe('the client in C#', () => {
 
   test('passes its own checks of calls', async (context) => {
     expect(await run(program(context), 'calls')).toMatch(/^[1-9]\d* checks passed\n$/)
+  })
+
+  test('has its first state from what another process has stored', async (context) => {
+    const file = join(directory, 'license.json')
+    const words = (await run(program(context), 'store', vectors, file)).trim().split(' ')
+    const [tenant = '', product = '', at = ''] = words
+    const told = await run(program(context), 'start', tenant, product, file, at)
+    expect(told).toMatch(/^(Licensed after [\d.]+ ms\n){3}$/)
+    await context.annotate(told)
   })
 
   const storyProgram = (context: TestContext) => {

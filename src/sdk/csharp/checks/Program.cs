@@ -18,7 +18,9 @@ return args switch
     ["story"] => await StoryProgram.Run().ConfigureAwait(false),
     ["identity", var tenant, var product] => Shown(await MachineIdentity.Read(new Place(tenant, product)).ConfigureAwait(false)),
     ["linux", var root, var tenant, var product] => Shown(new LinuxMachine(root).Read().IdentityIn(new Place(tenant, product))),
-    ["start", var directory] => await Start.Run(directory).ConfigureAwait(false),
+    ["store", var directory, var file] => Start.Store(directory, file),
+    ["start", var tenant, var product, var file, var at] => await Start.Run(
+        tenant, product, file, long.Parse(at, CultureInfo.InvariantCulture)).ConfigureAwait(false),
     _ => Usage(),
 };
 
@@ -33,6 +35,6 @@ static int Usage()
 {
     Console.Error.WriteLine(
         "usage: vectors DIRECTORY | fuzz DIRECTORY SECONDS SEED | calls | key-store fill,fails,kept | story | "
-        + "identity TENANT PRODUCT | linux ROOT TENANT PRODUCT | start DIRECTORY");
+        + "identity TENANT PRODUCT | linux ROOT TENANT PRODUCT | store DIRECTORY FILE | start TENANT PRODUCT FILE SECONDS");
     return 2;
 }
