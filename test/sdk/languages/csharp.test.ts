@@ -55,6 +55,15 @@ describe('the client in C#', () => {
     expect(await run(program(context), 'calls')).toMatch(/^[1-9]\d* checks passed\n$/)
   })
 
+  test('passes the same as Unity takes it', async (context) => {
+    program(context)
+    const unity = await buildChecks('netstandard2.0')
+    if (typeof unity === 'string') throw new Error(unity)
+    const told = [await run(unity, 'vectors', vectors), await run(unity, 'calls')]
+    unity.remove()
+    expect(told).toStrictEqual([`${countVectors()} passed, 0 failed\n`, await run(program(context), 'calls')])
+  })
+
   test('has its first state from what another process has stored', async (context) => {
     const file = join(directory, 'license.json')
     const words = (await run(program(context), 'store', vectors, file)).trim().split(' ')

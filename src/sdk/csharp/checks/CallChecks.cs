@@ -15,7 +15,8 @@ internal static class CallChecks
         await UnknownPurchase().ConfigureAwait(false);
         await CanceledPurchase().ConfigureAwait(false);
         await ThrowingListener().ConfigureAwait(false);
-        Console.WriteLine("3 checks passed");
+        await Running().ConfigureAwait(false);
+        Console.WriteLine("4 checks passed");
         return 0;
     }
 
@@ -56,6 +57,18 @@ internal static class CallChecks
         Expect(heard.SequenceEqual(new[] { Status.Unlicensed }), "another listener did not hear");
     }
 
+    /// <summary>An app that runs asks again by itself, with pauses that grow, and stops when it is canceled.</summary>
+    private static async Task Running()
+    {
+        using var stop = new CancellationTokenSource();
+        var server = new SilentServer { OnPause = pauses => { if (pauses == 30) stop.Cancel(); } };
+        using var client = ClientOf(server);
+        await client.Run(stop.Token).ConfigureAwait(false);
+        Expect(client.State.Status == Status.Unlicensed, "the storage was not read");
+        Expect(server.Requests is > 3 and <= 30, $"{server.Requests} requests were sent");
+        Expect(server.Pauses.Max() is > 600 and <= 3601, $"the longest pause was {server.Pauses.Max()} seconds");
+    }
+
     private static LicenseClient ClientOf(SilentServer server, Action<Exception>? onError = null) =>
         new(new ClientOptions(new Place("acme", "editor"), new MemoryStorage())
         {
@@ -79,9 +92,12 @@ internal static class CallChecks
 
         public List<double> Pauses { get; } = new();
 
+        /// <summary>Is called in each pause, with how many there were.</summary>
+        public Action<int> OnPause { get; init; } = _ => { };
+
         public DateTimeOffset Now { get; private set; } = DateTimeOffset.FromUnixTimeSeconds(1_793_530_000);
 
-        public TimeSpan Elapsed => Now.TimeOfDay;
+        public TimeSpan Elapsed => Now - DateTimeOffset.UnixEpoch;
 
         public Task<TransportAnswer> Send(TransportRequest request, CancellationToken cancellation)
         {
@@ -91,10 +107,12 @@ internal static class CallChecks
 
         public Task Delay(TimeSpan pause, CancellationToken cancellation)
         {
-            if (pause >= TimeSpan.FromSeconds(15)) return Task.Delay(pause, cancellation);
+            // No request is answered too late.
+            if (pause == TimeSpan.FromSeconds(15)) return Task.Delay(pause, cancellation);
             cancellation.ThrowIfCancellationRequested();
             Pauses.Add(pause.TotalSeconds);
             Now += pause;
+            OnPause(Pauses.Count);
             return Task.CompletedTask;
         }
     }
