@@ -15,8 +15,9 @@ internal static class CallChecks
         await UnknownPurchase().ConfigureAwait(false);
         await CanceledPurchase().ConfigureAwait(false);
         await ThrowingListener().ConfigureAwait(false);
+        await ThrowingOnError().ConfigureAwait(false);
         await Running().ConfigureAwait(false);
-        Console.WriteLine("4 checks passed");
+        Console.WriteLine("5 checks passed");
         return 0;
     }
 
@@ -55,6 +56,29 @@ internal static class CallChecks
         await client.Load().ConfigureAwait(false);
         Expect(errors.Count == 1 && errors[0].Message == "a listener", "its error was not told");
         Expect(heard.SequenceEqual(new[] { Status.Unlicensed }), "another listener did not hear");
+        throwing.Dispose();
+        await client.StartTrial().ConfigureAwait(false);
+        Expect(errors.Count == 1 && heard.SequenceEqual(new[] { Status.Unlicensed, Status.Trial }), "it heard after its end");
+    }
+
+    /// <summary>What an app does with an error may throw; the listeners hear what comes after it.</summary>
+    private static async Task ThrowingOnError()
+    {
+        var heard = new List<Status>();
+        using var client = ClientOf(new SilentServer(), error => throw error);
+        using var hearing = client.Subscribe(state => heard.Add(state.Status));
+        var throwing = client.Subscribe(_ => throw new InvalidOperationException("a listener"));
+        try
+        {
+            await client.Load().ConfigureAwait(false);
+            Expect(false, "the error was lost");
+        }
+        catch (InvalidOperationException)
+        {
+            throwing.Dispose();
+        }
+        await client.StartTrial().ConfigureAwait(false);
+        Expect(heard.SequenceEqual(new[] { Status.Unlicensed, Status.Trial }), "nothing was heard after it");
     }
 
     /// <summary>An app that runs asks again by itself, with pauses that grow, and stops when it is canceled.</summary>
@@ -75,6 +99,7 @@ internal static class CallChecks
             BaseUrl = new Uri("https://licenses.example.com"),
             SdkKey = "kl_sdk_1",
             Identity = null,
+            DefaultTrialDays = 14,
             Transport = server,
             Clock = server,
             OnError = onError,

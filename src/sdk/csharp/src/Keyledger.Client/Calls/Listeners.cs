@@ -38,7 +38,16 @@ internal sealed class Listeners(Action<Exception>? onError)
             if (isTelling) return;
             isTelling = true;
         }
-        while (Next() is { } tell) tell();
+        try
+        {
+            while (Next() is { } tell) tell();
+        }
+        catch
+        {
+            // What an app does with errors has thrown: that ends its call, and not those after it.
+            lock (gate) isTelling = false;
+            throw;
+        }
     }
 
     private Action? Next()
