@@ -100,6 +100,7 @@ internal static class StoryProgram
     private static Task<Outcome> Called(LicenseClient client, string name, string text) => name switch
     {
         "activate" => client.Activate(text),
+        "activateInBrowser" => client.ActivateInBrowser(_ => { }),
         "validate" => client.Validate(),
         "startTrial" => client.StartTrial(),
         "deactivate" => client.Deactivate(),

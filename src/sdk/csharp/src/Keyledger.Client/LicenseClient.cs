@@ -120,6 +120,36 @@ public sealed class LicenseClient : IDisposable
     /// </code></example>
     public Task<Outcome> Activate(string licenseKey) => Told(() => calls.Activate(licenseKey));
 
+    /// <summary>Takes a seat with a license that a person chooses in the vendor's portal, without typing a key.</summary>
+    /// <param name="show">
+    /// Opens the page in their browser, and shows the code beside it; on the thread that got the answer. What it throws ends the call.
+    /// </param>
+    /// <param name="cancellation">
+    /// Ends the wait, which else ends after ten minutes; in both cases with <see cref="ProblemCode.Refused"/>.
+    /// </param>
+    /// <returns>What it has led to.</returns>
+    /// <exception cref="ArgumentNullException">Without something that shows the page.</exception>
+    /// <example><code>
+    /// var outcome = await client.ActivateInBrowser(page =>
+    /// {
+    ///     Console.WriteLine($"Choose a license on {page.Url}, which shows {page.Code}");
+    /// });
+    /// </code></example>
+    public async Task<Outcome> ActivateInBrowser(Action<ActivationPage> show, CancellationToken cancellation = default)
+    {
+        if (show is null) throw new ArgumentNullException(nameof(show));
+        var asked = await InTurn(() => BrowserActivation.Ask(calls)).ConfigureAwait(false);
+        if (asked.Waiting is not { } waiting) return new Outcome(asked.Problem, keeper.State());
+        show(waiting.Page);
+        for (var left = waiting.Polls; left > 0 && await Paused(waiting.Pause, cancellation).ConfigureAwait(false); left--)
+        {
+            var (key, problem) = await InTurn(() => BrowserActivation.Poll(calls, waiting.DeviceCode)).ConfigureAwait(false);
+            if (key is not null) return await Activate(key).ConfigureAwait(false);
+            if (problem is { IsPassing: false }) return new Outcome(problem, keeper.State());
+        }
+        return new Outcome(BrowserActivation.GivenUp, keeper.State());
+    }
+
     /// <summary>Asks the server now. Calls at the same time share one request.</summary>
     /// <returns>What it has led to.</returns>
     /// <example><code>
@@ -146,14 +176,13 @@ public sealed class LicenseClient : IDisposable
     /// Call it when the user comes back from the page of a purchase: it validates every 3 seconds for half a minute, until what the license
     /// grants is another than before.
     /// </summary>
-    /// <param name="cancellation">Ends the pauses.</param>
+    /// <param name="cancellation">Ends it sooner.</param>
     /// <returns>Whether it is.</returns>
-    /// <exception cref="OperationCanceledException">When it is canceled in a pause.</exception>
     /// <example><code>
     /// if (await client.RefreshAfterPurchase()) Console.WriteLine("Thank you");
     /// </code></example>
     public Task<bool> RefreshAfterPurchase(CancellationToken cancellation = default) =>
-        Purchase.Refresh(clock, keeper.State, Validate, cancellation);
+        Purchase.Refresh(pause => Paused(pause, cancellation), keeper.State, Validate);
 
     /// <summary>Gives the seat back and forgets the license.</summary>
     /// <returns>What it has led to.</returns>
@@ -227,14 +256,7 @@ public sealed class LicenseClient : IDisposable
             // At least once an hour, which also notes the time of the clock.
             var pause = hasServer ? Math.Min(schedule.Left.TotalSeconds, 3600) : 3600;
             if (keeper.Announce().UntilSeconds is { } end) pause = Math.Min(pause, end - keeper.Now + 1);
-            try
-            {
-                await clock.Delay(TimeSpan.FromSeconds(Math.Max(1, pause)), cancellation).ConfigureAwait(false);
-            }
-            catch (OperationCanceledException)
-            {
-                return;
-            }
+            if (!await Paused(TimeSpan.FromSeconds(Math.Max(1, pause)), cancellation).ConfigureAwait(false)) return;
             keeper.Change((known, _) => known);
         }
     }
@@ -244,6 +266,20 @@ public sealed class LicenseClient : IDisposable
     {
         if (options.Transport is null) (transport as IDisposable)?.Dispose();
         turn.Dispose();
+    }
+
+    /// <summary>Waits. Whether the pause is over, and was not canceled.</summary>
+    private async Task<bool> Paused(TimeSpan pause, CancellationToken cancellation)
+    {
+        try
+        {
+            await clock.Delay(pause, cancellation).ConfigureAwait(false);
+            return true;
+        }
+        catch (OperationCanceledException)
+        {
+            return false;
+        }
     }
 
     private Task<Outcome> Told(Func<Task<Problem?>> step) => InTurn(async () =>

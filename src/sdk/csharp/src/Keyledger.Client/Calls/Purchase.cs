@@ -1,5 +1,4 @@
 using System;
-using System.Threading;
 using System.Threading.Tasks;
 using Keyledger.Client.Text;
 
@@ -12,15 +11,12 @@ internal static class Purchase
     private static readonly TimeSpan pause = TimeSpan.FromSeconds(3);
 
     /// <summary>Validates until what is granted has changed, for half a minute at most. Whether it has.</summary>
-    public static async Task<bool> Refresh(IClock clock, Func<State> state, Func<Task> validate, CancellationToken cancellation)
+    public static async Task<bool> Refresh(Func<TimeSpan, Task<bool>> paused, Func<State> state, Func<Task> validate)
     {
         var before = Granted(state());
         await validate().ConfigureAwait(false);
-        for (var left = Pauses; left > 0 && Granted(state()) == before; left--)
-        {
-            await clock.Delay(pause, cancellation).ConfigureAwait(false);
+        for (var left = Pauses; left > 0 && Granted(state()) == before && await paused(pause).ConfigureAwait(false); left--)
             await validate().ConfigureAwait(false);
-        }
         return Granted(state()) != before;
     }
 
