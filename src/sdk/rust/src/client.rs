@@ -2,11 +2,14 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use crate::calls::keeper::{Keeper, Subscription};
+use crate::calls::keeper::Keeper;
+use crate::calls::listeners::{Listener, Subscription};
 use crate::calls::operations::Operations;
+use crate::calls::purchase;
 use crate::calls::schedule::Schedule;
 use crate::calls::{CarriedText, StorageFailed};
 use crate::locks::lock;
+use crate::notices::Notice;
 use crate::options::{ClientBuilder, Options};
 use crate::place::Place;
 use crate::ports::Storage;
@@ -120,7 +123,25 @@ impl Client {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn subscribe(&self, listener: impl Fn(&State) + Send + Sync + 'static) -> Subscription {
-        self.keeper().subscribe(Arc::new(listener))
+        self.keeper().subscribe(Listener::State(Arc::new(listener)))
+    }
+
+    /// Calls the listener with what happens to the license and concerns the user of the app, on the thread that has found it, until the
+    /// result is dropped. What it may do is as with [`Client::subscribe`]. An end that comes near is told at the next look: within a minute
+    /// by [`Client::run`] and [`Client::start`], else with the next call.
+    ///
+    /// ```
+    /// # use keyledger_client::{Client, MemoryStorage, Notice, Place};
+    /// # let client = Client::builder(Place::new("acme", "editor")?, MemoryStorage::new()).keys([("k", "")]).build()?;
+    /// let subscription = client.on_notice(|notice| {
+    ///     if let Notice::Expiring { license_expires_at } = notice {
+    ///         println!("Your license ends at {license_expires_at}");
+    ///     }
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_notice(&self, listener: impl Fn(&Notice) + Send + Sync + 'static) -> Subscription {
+        self.keeper().subscribe(Listener::Notice(Arc::new(listener)))
     }
 
     /// Reads the storage, without a network, and says which state was stored. Before that the state is
@@ -182,6 +203,25 @@ impl Client {
         drop(validating);
         drop(running);
         outcome
+    }
+
+    /// Looks for a purchase when the user comes back from its page: validates now, and every 3 seconds, ten times at most, until what
+    /// the license grants is another than before. Whether it is. It waits for half a minute and longer, and stops for no problem: call it
+    /// on a thread of its own.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// let client = client.clone();
+    /// std::thread::spawn(move || {
+    ///     if client.refresh_after_purchase() {
+    ///         println!("Thank you: {}", client.state());
+    ///     }
+    /// });
+    /// # }
+    /// ```
+    pub fn refresh_after_purchase(&self) -> bool {
+        // What a validate has led to is in the state.
+        purchase::refresh_after_purchase(self.options(), || self.state(), || drop(self.validate()))
     }
 
     /// Gives the seat back and forgets the license.

@@ -12,6 +12,7 @@ mod facts;
 pub mod license_key;
 mod locks;
 mod machine;
+mod notices;
 mod options;
 mod place;
 mod ports;
@@ -26,10 +27,11 @@ mod text;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use calls::keeper::Subscription;
+pub use calls::listeners::Subscription;
 pub use calls::{CarriedText, StorageFailed};
 pub use client::{Background, Client, Stop};
 pub use machine::{identify_machine, DeviceIdentity};
+pub use notices::Notice;
 pub use options::{BuildError, ClientBuilder};
 pub use place::{NotAnId, Place};
 #[cfg(feature = "ureq")]

@@ -2,8 +2,10 @@
 
 pub(crate) mod keeper;
 mod leaving;
+pub(crate) mod listeners;
 mod offline;
 pub(crate) mod operations;
+pub(crate) mod purchase;
 pub(crate) mod schedule;
 pub(crate) mod server;
 

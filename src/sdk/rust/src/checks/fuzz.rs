@@ -126,7 +126,7 @@ impl Fuzz {
         }));
         let _ = problem.to_string();
         let _ = retry_after_ms(&text, 0);
-        let _ = (license_key::looks_minted(&text), license_key::hash_of(&text), shared_values::is_shared(&text));
+        let _ = (license_key::is_minted(&text), license_key::hash(&text), shared_values::is_shared(&text));
         let _ = (macos::from(&text, &text).identity_in(place), windows::from(&text, &text).identity_in(place));
         assert!(
             !keyset::is_key_of("k", &text) && !ed25519::is_signed(bytes, &bytes[..bytes.len().min(64)], &self.stranger)
