@@ -9,28 +9,9 @@ import { countVectors } from './published.ts'
 import { closeStage, openStage, type Stage, stories } from './story.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const crates = [
-  'data-encoding-2.3.2',
-  'ring-0.16.20',
-  'serde_json-1.0.87',
-  'unicode-normalization-0.1.22',
-  'ureq-2.6.2',
-]
-const packages = [
-  ...[
-    'cargo',
-    'rustc',
-    'gcc',
-    'perl',
-    'librust-data-encoding-dev',
-    'librust-ring-dev',
-    'librust-serde-json-dev',
-  ],
-  ...['librust-indexmap-dev', 'librust-unicode-normalization-dev', 'librust-ureq-dev'],
-]
 let opened: Crate | string
 beforeAll(async () => {
-  opened = openCrate(root, 'src/sdk/rust', crates, packages)
+  opened = openCrate(root, 'src/sdk/rust')
   if (typeof opened !== 'string') await opened.cargo('test', '--no-run')
 })
 afterAll(() => {
