@@ -17,6 +17,8 @@ mod options;
 mod place;
 mod ports;
 mod problem;
+#[cfg_attr(not(feature = "key-store"), allow(dead_code))]
+mod programs;
 mod signed;
 mod state;
 mod state_json;
@@ -34,6 +36,8 @@ pub use machine::{identify_machine, DeviceIdentity};
 pub use notices::Notice;
 pub use options::{BuildError, ClientBuilder};
 pub use place::{NotAnId, Place};
+#[cfg(feature = "key-store")]
+pub use ports::KeyStore;
 #[cfg(feature = "ureq")]
 pub use ports::UreqTransport;
 pub use ports::{Answer, Clock, FileStorage, MemoryStorage, Request, Storage, Transport};

@@ -1,8 +1,8 @@
 //! Reads a machine with Windows. A copied installation has the same MachineGuid, so the UUID of the firmware belongs to the machine
 //! as well; while PowerShell does not answer, the machine has no hash rather than another one.
 
-use super::command::printed_by;
 use super::reading::Reading;
+use crate::programs::printed_by;
 
 /// Prints a line for each value that there is. A serial number is that of the first disk that is not plugged in by USB.
 const SCRIPT: &str = "$ErrorActionPreference = 'SilentlyContinue'; \
