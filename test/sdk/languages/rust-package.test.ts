@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
 import { packCrate } from '../../../infra/build/source-archives.ts'
 import { openWorkshop, type Workshop } from '../../harness/cargo.ts'
 import { mint } from '../../http/samples.ts'
-import { closeStage, openStage, type Stage } from './story.ts'
+import { closeStage, openStage, type Stage } from './stage.ts'
 
 const run = promisify(execFile)
 

@@ -35,6 +35,12 @@ pub(crate) fn printed_by(program: &str, arguments: &[&str]) -> Option<String> {
     ran.is_success.then_some(ran.printed)
 }
 
+/// Where Windows has a program of its own.
+pub(crate) fn in_system32(program: &str) -> String {
+    let folder = std::env::var("SystemRoot").unwrap_or_else(|_| r"C:\Windows".to_owned());
+    format!(r"{folder}\System32\{program}")
+}
+
 /// Whether it was successful.
 fn waited(running: &mut Child, most: Duration) -> io::Result<bool> {
     let start = Instant::now();

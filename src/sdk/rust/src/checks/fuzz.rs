@@ -15,6 +15,8 @@ use crate::facts::{known_text, known_text::text_of};
 use crate::license_key;
 use crate::machine::{macos, shared_values, windows};
 use crate::place::Place;
+#[cfg(feature = "ureq")]
+use crate::ports::system_proxy;
 use crate::problem::{Answered, Problem};
 use crate::signed::{armor, ed25519, keyset, Keys};
 use crate::text::json::{self, object};
@@ -128,6 +130,8 @@ impl Fuzz {
         let _ = retry_after_ms(&text, 0);
         let _ = (license_key::is_minted(&text), license_key::hash(&text), shared_values::is_shared(&text));
         let _ = (macos::from(&text, &text).identity_in(place), windows::from(&text, &text).identity_in(place));
+        #[cfg(feature = "ureq")]
+        let _ = (system_proxy::of_macos(&text), system_proxy::of_windows(&text));
         assert!(
             !keyset::is_key_of("k", &text) && !ed25519::is_signed(bytes, &bytes[..bytes.len().min(64)], &self.stranger)
         );

@@ -4,6 +4,8 @@ mod clock;
 #[cfg(feature = "key-store")]
 mod key_store;
 mod storage;
+#[cfg(feature = "ureq")]
+pub(crate) mod system_proxy;
 mod transport;
 #[cfg(feature = "ureq")]
 mod ureq_transport;
