@@ -1,7 +1,8 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::Builder;
 use std::time::Duration;
 
+use crate::background::{Background, Stop};
 use crate::calls::keeper::Keeper;
 use crate::calls::listeners::{Listener, Subscription};
 use crate::calls::operations::Operations;
@@ -146,6 +147,14 @@ impl Client {
 
     /// Reads the storage, without a network, and says which state was stored. Before that the state is
     /// [`Starting`](crate::Status::Starting).
+    ///
+    /// ```
+    /// # use keyledger_client::{Client, MemoryStorage, Place, Status};
+    /// # let client = Client::builder(Place::new("acme", "editor")?, MemoryStorage::new()).keys([("k", "")]).build()?;
+    /// assert_eq!(client.state().status, Status::Starting);
+    /// assert_eq!(client.load().status, Status::Unlicensed { trial_days: None });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn load(&self) -> State {
         self.in_turn(|calls| {
             calls.keeper.load();
@@ -179,6 +188,15 @@ impl Client {
     /// # Errors
     ///
     /// [`Problem`] when there is no answer, or one that changes nothing for the better. The state stays good as long as its lease is.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// if let Err(problem) = client.validate() {
+    ///     // With a good lease the app goes on: what it may do is in the state.
+    ///     println!("{problem}: {}", client.state());
+    /// }
+    /// # }
+    /// ```
     pub fn validate(&self) -> Result<State, Problem> {
         let shared = &self.shared;
         let mut validating = lock(&shared.validating);
@@ -229,6 +247,15 @@ impl Client {
     /// # Errors
     ///
     /// [`Problem`] when there is no license, or no answer; with a license file, [`HasFile`](crate::ProblemCode::HasFile).
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// match client.deactivate() {
+    ///     Ok(_) => println!("another device may take the seat"),
+    ///     Err(problem) => println!("this device keeps its seat: {problem}"),
+    /// }
+    /// # }
+    /// ```
     pub fn deactivate(&self) -> Result<State, Problem> {
         self.told(Operations::deactivate)
     }
@@ -238,6 +265,16 @@ impl Client {
     /// # Errors
     ///
     /// [`Problem`] when the product has no trial, or its length is not known and there is no answer.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// use keyledger_client::Status;
+    ///
+    /// if let Ok(Status::Trial { until }) = client.start_trial().map(|state| state.status) {
+    ///     println!("the trial ends at {until}");
+    /// }
+    /// # }
+    /// ```
     pub fn start_trial(&self) -> Result<State, Problem> {
         self.told(Operations::start_trial)
     }
@@ -248,6 +285,17 @@ impl Client {
     /// # Errors
     ///
     /// [`Problem`] when there is no license, the server lends no seat, or there is no answer.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// use std::time::Duration;
+    ///
+    /// match client.borrow(Duration::from_secs(14 * 86_400)) {
+    ///     Ok(state) => println!("without a network until {:?}", state.grant().map(|grant| grant.until)),
+    ///     Err(problem) => println!("{problem}"),
+    /// }
+    /// # }
+    /// ```
     pub fn borrow(&self, length: Duration) -> Result<State, Problem> {
         self.told(|calls| calls.borrow(length))
     }
@@ -258,6 +306,15 @@ impl Client {
     /// # Errors
     ///
     /// [`StorageFailed`] when the storage cannot be written.
+    ///
+    /// ```
+    /// # use keyledger_client::{Client, MemoryStorage, Place};
+    /// # let client = Client::builder(Place::new("acme", "editor")?, MemoryStorage::new()).keys([("k", "")]).build()?;
+    /// let request = client.create_offline_request("ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-7")?;
+    /// println!("send this to the vendor:\n{}", request.text);
+    /// # assert!(request.text.contains(&request.token[..40]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn create_offline_request(&self, license_key: &str) -> Result<CarriedText, StorageFailed> {
         self.in_turn(|calls| calls.create_request(license_key))
     }
@@ -268,6 +325,14 @@ impl Client {
     /// # Errors
     ///
     /// [`Problem`] when it is not for this device, or not newer than what it has.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// let answer = std::fs::read_to_string("license.txt")?;
+    /// println!("{}", client.import_license(&answer)?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn import_license(&self, text: &str) -> Result<State, Problem> {
         self.told(|calls| calls.import(text))
     }
@@ -278,6 +343,15 @@ impl Client {
     /// # Errors
     ///
     /// [`StorageFailed`] when the storage cannot be written.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Some(release) = client.release()? {
+    ///     println!("send this to the vendor:\n{}", release.text);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn release(&self) -> Result<Option<CarriedText>, StorageFailed> {
         self.in_turn(Operations::release)
     }
@@ -288,6 +362,14 @@ impl Client {
     /// # Errors
     ///
     /// [`Problem`] when there is no answer. The seat runs out by itself then.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// if let Err(problem) = client.close() {
+    ///     println!("the seat is free for others later: {problem}");
+    /// }
+    /// # }
+    /// ```
     pub fn close(&self) -> Result<State, Problem> {
         self.told(Operations::give_seat_back)
     }
@@ -299,6 +381,19 @@ impl Client {
     }
 
     /// Loads, validates whenever it is time to, and tells the listeners when a state ends by itself, on this thread, until it is stopped.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// use keyledger_client::Stop;
+    ///
+    /// let stop = Stop::new();
+    /// let (client, stopped) = (client.clone(), stop.clone());
+    /// let running = std::thread::spawn(move || client.run(&stopped));
+    /// // … as long as the app runs
+    /// stop.stop();
+    /// # drop(running);
+    /// # }
+    /// ```
     pub fn run(&self, stop: &Stop) {
         let keeping = self.keeper().keeping();
         self.load();
@@ -340,7 +435,7 @@ impl Client {
         let stop = Stop::new();
         let (client, stopped) = (self.clone(), stop.clone());
         let thread = Builder::new().name("keyledger".into()).spawn(move || client.run(&stopped))?;
-        Ok(Background { stop, thread: Some(thread) })
+        Ok(Background::new(stop, thread))
     }
 
     fn keeper(&self) -> &Arc<Keeper> {
@@ -371,68 +466,5 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         lock(&self.0.validating).is_running = false;
         self.0.validated.notify_all();
-    }
-}
-
-/// Ends [`Client::run`]. A clone of it ends the same.
-///
-/// ```
-/// use keyledger_client::Stop;
-///
-/// let stop = Stop::new();
-/// let other = stop.clone();
-/// other.stop();
-/// assert!(stop.is_stopped());
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<(Mutex<bool>, Condvar)>);
-
-impl Stop {
-    /// Nothing is stopped yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Stops what runs with it. A request that is under way still ends by itself.
-    pub fn stop(&self) {
-        *lock(&self.0 .0) = true;
-        self.0 .1.notify_all();
-    }
-
-    /// Whether it was stopped.
-    #[must_use]
-    pub fn is_stopped(&self) -> bool {
-        *lock(&self.0 .0)
-    }
-
-    fn wait(&self, most: Duration) {
-        let is_stopped = lock(&self.0 .0);
-        let waited = self.0 .1.wait_timeout_while(is_stopped, most, |is_stopped| !*is_stopped);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
-/// The thread of [`Client::start`]. When this is dropped it is told to stop, and not waited for.
-#[derive(Debug)]
-pub struct Background {
-    stop: Stop,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Background {
-    /// Stops the thread, and waits until it has ended: with a request under way, until that is answered or given up.
-    pub fn join(mut self) {
-        self.stop.stop();
-        if let Some(thread) = self.thread.take() {
-            // Only a listener can have panicked there, and its panic was printed.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Background {
-    fn drop(&mut self) {
-        self.stop.stop();
     }
 }

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs, rust_2018_idioms)]
 
+mod background;
 mod calls;
 #[cfg(test)]
 mod checks;
@@ -29,9 +30,10 @@ mod text;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+pub use background::{Background, Stop};
 pub use calls::listeners::Subscription;
 pub use calls::{CarriedText, StorageFailed};
-pub use client::{Background, Client, Stop};
+pub use client::Client;
 pub use machine::{identify_machine, DeviceIdentity};
 pub use notices::Notice;
 pub use options::{BuildError, ClientBuilder};

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 
 use keyledger_client::{Client, KeyStore, Place, Status, Storage};
 
@@ -65,15 +67,17 @@ fn in_a_locked_key_store() {
         let message = error.unwrap().to_string();
         assert!(message.contains("unlock the key store"), "{message}");
     }
-    let errors = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let counted = std::sync::Arc::clone(&errors);
+    let errors = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&errors);
     let client = Client::builder(place(), storage)
         .keys([("k", "")])
-        .on_storage_error(move |_| drop(counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst)))
+        .on_storage_error(move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+        })
         .build()
         .unwrap();
     assert_eq!(client.load().status, Status::Unlicensed { trial_days: None });
-    assert!(errors.load(std::sync::atomic::Ordering::SeqCst) > 0);
+    assert!(errors.load(Ordering::SeqCst) > 0);
 }
 
 #[test]
