@@ -64,12 +64,12 @@ impl Listeners {
             }
             held.is_telling = true;
         }
-        // Also after a listener that panics, the next news are told.
         let telling = Telling(self);
         while let Some((news, listeners)) = self.next() {
             listeners.iter().for_each(|listener| listener.tell(&news));
         }
-        drop(telling);
+        // From here on another thread may be telling.
+        std::mem::forget(telling);
     }
 
     fn next(&self) -> Option<(News, Vec<Listener>)> {
@@ -80,6 +80,7 @@ impl Listeners {
     }
 }
 
+/// After a listener that panics, the next news are told as well.
 struct Telling<'a>(&'a Listeners);
 
 impl Drop for Telling<'_> {

@@ -20,7 +20,8 @@ const MOST: Duration = Duration::from_secs(60);
 ///
 /// A key store that is locked is an error, which
 /// [`on_storage_error`](crate::ClientBuilder::on_storage_error) tells, and nothing that it holds is replaced before it could be read.
-/// Each access starts a program, which takes some 10 ms.
+/// Each access starts programs, and takes some tens of milliseconds. In an app that calls [`Client::start`](crate::Client::start), reading
+/// the state never waits for that.
 ///
 /// ```no_run
 /// use keyledger_client::{Client, KeyStore, Place};
