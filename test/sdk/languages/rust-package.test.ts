@@ -1,18 +1,20 @@
 /**
  * Guarantee: the crate that is packed holds what it is built from. An app outside the checkout, made of what its README shows and nothing
- * else, is built with it, and gets a license.
+ * else, is built with it, and gets a license. How long it takes to its first state is told, and not judged.
  */
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
+import { z } from 'zod'
 import { packCrate } from '../../../infra/build/source-archives.ts'
 import { openWorkshop, type Workshop } from '../../harness/cargo.ts'
 import { mint } from '../../http/samples.ts'
 import { closeStage, openStage, type Stage } from './stage.ts'
 
 const run = promisify(execFile)
+const Keys = z.object({ keys: z.record(z.string(), z.string()) })
 
 let workshop: Workshop | string
 let stage: Stage
@@ -67,5 +69,16 @@ test('the app of the README is built with the packed crate, and gets a license',
   expect(licensed.stdout).toMatch(/^good without a network until \d+\n/)
   const again = await start()
   expect(again.stdout).toBe(licensed.stdout)
-  expect(statSync(join(directory, '.config/acme-editor/license.json')).mode & 0o777).toBe(0o600)
+  const file = join(directory, '.config/acme-editor/license.json')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+
+  const { body } = await api.ask('GET', `/${tenant.tenantId}/.well-known/service-keys`)
+  const [key = []] = Object.entries(Keys.parse(body).keys)
+  await cargo(join('acme-editor', basename(unpacked)), 'build', '--example', 'start')
+  const words = [file, tenant.tenantId, 'editor', ...key]
+  const { stdout } = await run(join(target, 'debug/examples/start'), words)
+  expect(stdout).toMatch(/^(\d+\.\d\d ms: \{"status":"licensed",.*\}\n){5}$/)
+  await context.annotate(
+    `The first state comes after ${stdout.replaceAll(/: .*/g, '').trim().replaceAll('\n', ', ')}`,
+  )
 })
