@@ -66,15 +66,8 @@ fn arbitrary_bytes_are_read_without_a_failure_and_grant_nothing() {
     let (start, mut runs) = (Instant::now(), 0);
     while start.elapsed() < Duration::from_secs(seconds) {
         let bytes = fuzz.mutated();
-        let (one, coin) = (Instant::now(), fuzz.below(2) == 0);
-        let read = std::panic::catch_unwind(|| fuzz.read(&bytes, coin, seed));
-        let is_quick = one.elapsed() < Duration::from_secs(1);
-        assert!(
-            read.is_ok() && is_quick,
-            "failed with seed {seed} after {:?}: {}",
-            one.elapsed(),
-            BASE64.encode(&bytes)
-        );
+        let coin = fuzz.below(2) == 0;
+        assert!(fuzz.is_read(&bytes, coin, seed), "failed with seed {seed}: {}", BASE64.encode(&bytes));
         runs += 1;
     }
     println!("{runs} texts read, 0 failed");
@@ -93,6 +86,21 @@ impl Fuzz {
         let stranger = ed25519::public_key_of(&[0x77; 32]).unwrap();
         let keys = keys_in(all).into_keys().map(|kid| (kid, BASE64.encode(&stranger))).collect();
         Self { random: seed.wrapping_mul(2).wrapping_add(1), seeds, place: place_in(all), keys, stranger }
+    }
+
+    /// Whether it is read without a panic, and within a second. On a busy machine the process may have waited for that long, so what took
+    /// longer is read again.
+    fn is_read(&self, bytes: &[u8], coin: bool, status: u64) -> bool {
+        for _ in 0..5 {
+            let start = Instant::now();
+            if std::panic::catch_unwind(|| self.read(bytes, coin, status)).is_err() {
+                return false;
+            }
+            if start.elapsed() < Duration::from_secs(1) {
+                return true;
+            }
+        }
+        false
     }
 
     fn read(&self, bytes: &[u8], coin: bool, status: u64) {
