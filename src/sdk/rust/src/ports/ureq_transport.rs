@@ -30,7 +30,7 @@ impl UreqTransport {
         Self::default()
     }
 
-    /// Sends with the agent of the app, for example with a proxy or certificates of its own.
+    /// Sends with the agent of the app, for example with a proxy, certificates or a TLS library of its own.
     #[must_use]
     pub fn with_agent(agent: ureq::Agent) -> Self {
         Self { agents: Mutex::new(Some(Agents::Given(agent))) }

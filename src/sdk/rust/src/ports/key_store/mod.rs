@@ -50,6 +50,9 @@ trait Items: Send + Sync {
 /// The item with the beginning of the text, after a line with the number of its parts and the name of the others.
 const FIRST: &str = "0";
 
+/// No text of a client has more parts.
+const MOST_PARTS: usize = 1000;
+
 impl KeyStore {
     /// Keeps what an app remembers for this product.
     #[must_use]
@@ -104,6 +107,9 @@ impl Storage for KeyStore {
             return Err(failed("what the key store holds was not read yet, and is not replaced"));
         }
         let parts = parts_of(text, self.items.most());
+        if parts.len() > MOST_PARTS {
+            return Err(failed("the text is too long for the key store"));
+        }
         let name = random_hex(8);
         let head = Head { count: parts.len(), name: &name, beginning: parts[0] };
         for (name, part) in head.others().zip(&parts[1..]) {
@@ -130,7 +136,8 @@ impl<'a> Head<'a> {
     fn read(first: &'a str) -> Option<Self> {
         let (line, beginning) = first.split_once('\n')?;
         let (count, name) = line.split_once(' ')?;
-        Some(Self { count: count.parse().ok()?, name, beginning })
+        let count = count.parse().ok().filter(|count| *count <= MOST_PARTS)?;
+        Some(Self { count, name, beginning })
     }
 
     /// The names of the other parts.
@@ -263,6 +270,8 @@ mod tests {
         lock(&few.0).retain(|name, _| name == FIRST);
         assert!(storage.read().is_err());
         lock(&few.0).insert(FIRST.into(), "a password".into());
+        assert_eq!(storage.read().unwrap(), None);
+        lock(&few.0).insert(FIRST.into(), "99999999999 a\npassword".into());
         assert_eq!(storage.read().unwrap(), None);
     }
 }
