@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::locks::lock;
 
-/// Ends [`Client::run`](crate::Client::run). A clone of it ends the same.
+/// Ends [`Client::run`](crate::Client::run), or the wait of [`Client::activate_in_browser`](crate::Client::activate_in_browser). A clone of it ends the same.
 ///
 /// ```
 /// use keyledger_client::Stop;

@@ -3,12 +3,13 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use crate::background::{Background, Stop};
+use crate::calls::browser_activation::given_up;
 use crate::calls::keeper::Keeper;
 use crate::calls::listeners::{Listener, Subscription};
 use crate::calls::operations::Operations;
 use crate::calls::purchase;
 use crate::calls::schedule::Schedule;
-use crate::calls::{CarriedText, StorageFailed};
+use crate::calls::{ActivationPage, CarriedText, StorageFailed};
 use crate::locks::lock;
 use crate::notices::Notice;
 use crate::options::{ClientBuilder, Options};
@@ -181,6 +182,43 @@ impl Client {
     /// ```
     pub fn activate(&self, license_key: &str) -> Result<State, Problem> {
         self.told(|calls| calls.activate(license_key))
+    }
+
+    /// Takes a seat with a license that a person chooses in the vendor's portal, without typing a key. `show` opens the page in their
+    /// browser, and shows the code beside it. The wait ends with the decision, with `stop`, or when the code does, after ten minutes: call
+    /// it on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](crate::ProblemCode::Refused) when no license was chosen, and any [`Problem`] of [`Client::activate`].
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// use keyledger_client::Stop;
+    ///
+    /// let stop = Stop::new();
+    /// let outcome = client.activate_in_browser(|page| println!("open {}, which shows {}", page.url, page.code), &stop);
+    /// match outcome {
+    ///     Ok(state) => println!("{state}"),
+    ///     Err(problem) => println!("{problem}"),
+    /// }
+    /// # }
+    /// ```
+    pub fn activate_in_browser(&self, show: impl FnOnce(&ActivationPage), stop: &Stop) -> Result<State, Problem> {
+        let waiting = self.in_turn(Operations::ask_in_browser)?;
+        show(&waiting.page);
+        for _ in 0..waiting.polls {
+            if stop.is_stopped() {
+                break;
+            }
+            self.options().clock.pause(waiting.pause);
+            match self.in_turn(|calls| calls.poll_browser(&waiting.device_code)) {
+                Ok(Some(key)) => return self.activate(&key),
+                Err(problem) if !problem.is_passing() => return Err(problem),
+                _ => {}
+            }
+        }
+        Err(given_up())
     }
 
     /// Asks the server now. Calls at the same time share one request.

@@ -32,7 +32,7 @@ struct Readme;
 
 pub use background::{Background, Stop};
 pub use calls::listeners::Subscription;
-pub use calls::{CarriedText, StorageFailed};
+pub use calls::{ActivationPage, CarriedText, StorageFailed};
 pub use client::Client;
 pub use machine::{identify_machine, DeviceIdentity};
 pub use notices::Notice;

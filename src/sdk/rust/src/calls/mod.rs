@@ -1,5 +1,6 @@
 //! What the calls of a client do: what they send, and what they do with the answers.
 
+pub(crate) mod browser_activation;
 pub(crate) mod keeper;
 mod leaving;
 pub(crate) mod listeners;
@@ -9,4 +10,5 @@ pub(crate) mod purchase;
 pub(crate) mod schedule;
 pub(crate) mod server;
 
+pub use browser_activation::ActivationPage;
 pub use offline::{CarriedText, StorageFailed};

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use keyledger_client::{
-    CarriedText, Client, Clock, DeviceIdentity, FileStorage, Place, Problem, State, Subscription, Value as Granted,
+    CarriedText, Client, Clock, DeviceIdentity, FileStorage, Place, Problem, State, Stop, Subscription,
+    Value as Granted,
 };
 use serde_json::{json, Value};
 
@@ -109,6 +110,7 @@ fn done(client: &Client, name: &str, text: &str) -> Result<Value, Failed> {
         "request" => return Ok(carried(Some(client.create_offline_request(text)?))),
         "release" => return Ok(carried(client.release()?)),
         "activate" => client.activate(text),
+        "activateInBrowser" => client.activate_in_browser(|_| {}, &Stop::new()),
         "validate" => client.validate(),
         "startTrial" => client.start_trial(),
         "deactivate" => client.deactivate(),
