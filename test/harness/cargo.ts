@@ -6,40 +6,48 @@ import { promisify } from 'node:util'
 import { installPackages } from './debian.ts'
 
 /** Where the packages of Debian put the sources of crates. */
-const crates = '/usr/share/cargo/registry'
+const registry = '/usr/share/cargo/registry'
 const cargo = '/usr/bin/cargo'
 
-/** A crate that is built with the cargo and the crates of Debian, without a registry. */
-export type Crate = {
-  /** Where the programs are that {@link Crate.cargo} builds. */
+/** The crates that the client in Rust is built with, which tell whether the packages that have them are there. */
+const crates = [
+  'data-encoding-2.3.2',
+  'ring-0.16.20',
+  'serde_json-1.0.87',
+  'unicode-normalization-0.1.22',
+  'ureq-2.6.2',
+]
+const packages = [
+  ...[
+    'cargo',
+    'rustc',
+    'gcc',
+    'perl',
+    'librust-data-encoding-dev',
+    'librust-ring-dev',
+    'librust-serde-json-dev',
+  ],
+  ...['librust-indexmap-dev', 'librust-unicode-normalization-dev', 'librust-ureq-dev'],
+]
+
+/** A directory for crates that are built with the cargo and the crates of Debian, without a registry. */
+export type Workshop = {
+  directory: string
+  /** Where the programs are that {@link Workshop.cargo} builds. */
   target: string
   environment: NodeJS.ProcessEnv
-  /** Runs cargo. @returns what it prints @throws Error when it fails */
-  cargo(...words: string[]): Promise<string>
+  /** Runs cargo in a folder of the directory. @returns what it prints @throws Error when it fails */
+  cargo(folder: string, ...words: string[]): Promise<string>
   remove(): void
 }
 
-/**
- * Copies a crate to a directory outside the checkout, beside the documentation and the tests of the checkout, which its tests read.
- * @param folder of the crate in the checkout
- * @param names of the crates that it needs, which tell whether the packages are there
- * @param packages of Debian that have them, and cargo
- * @returns why it cannot be built here
- */
-export function openCrate(
-  root: string,
-  folder: string,
-  names: readonly string[],
-  packages: readonly string[],
-): Crate | string {
-  const isThere = () => existsSync(cargo) && names.every((name) => existsSync(join(crates, name)))
+/** Makes a directory for crates outside the checkout. @returns why none can be built here */
+export function openWorkshop(): Workshop | string {
+  const isThere = () => existsSync(cargo) && crates.every((name) => existsSync(join(registry, name)))
   if (!isThere() && (!installPackages(...packages) || !isThere())) return `install ${packages.join(', ')}`
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
-  for (const name of ['docs', 'test']) symlinkSync(join(root, name), join(directory, name))
-  const copy = join(directory, folder)
-  cpSync(join(root, folder), copy, { recursive: true })
   const config = join(directory, 'config.toml')
-  const source = `[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "${crates}"\n`
+  const source = `[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "${registry}"\n`
   writeFileSync(config, source)
   const target = join(directory, 'target')
   const environment = {
@@ -55,10 +63,9 @@ export function openCrate(
     RUSTDOC: '/usr/bin/rustdoc',
   }
   return {
-    target,
-    environment,
-    async cargo(...words) {
-      const options = { cwd: copy, env: environment, maxBuffer: 2 ** 26 }
+    ...{ directory, target, environment },
+    async cargo(folder, ...words) {
+      const options = { cwd: join(directory, folder), env: environment, maxBuffer: 2 ** 26 }
       const { stdout } = await promisify(execFile)(
         cargo,
         ['--config', config, '--offline', ...words],
@@ -68,4 +75,21 @@ export function openCrate(
     },
     remove: () => rmSync(directory, { recursive: true, force: true }),
   }
+}
+
+/** A crate of the checkout in a {@link Workshop}. */
+export type Crate = Omit<Workshop, 'directory' | 'cargo'> & { cargo(...words: string[]): Promise<string> }
+
+/**
+ * Copies a crate to a directory outside the checkout, beside the documentation and the tests of the checkout, which its tests read.
+ * @param folder of the crate in the checkout
+ * @returns why it cannot be built here
+ */
+export function openCrate(root: string, folder: string): Crate | string {
+  const workshop = openWorkshop()
+  if (typeof workshop === 'string') return workshop
+  const { directory, cargo, ...crate } = workshop
+  for (const name of ['docs', 'test']) symlinkSync(join(root, name), join(directory, name))
+  cpSync(join(root, folder), join(directory, folder), { recursive: true })
+  return { ...crate, cargo: (...words) => cargo(folder, ...words) }
 }

@@ -5,34 +5,18 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { type Crate, openCrate } from '../../harness/cargo.ts'
+import { installPackages } from '../../harness/debian.ts'
 import { testStories } from './matrix.ts'
 import { countVectors } from './published.ts'
 import { closeStage, openStage, type Stage } from './stage.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const crates = [
-  'data-encoding-2.3.2',
-  'ring-0.16.20',
-  'serde_json-1.0.87',
-  'unicode-normalization-0.1.22',
-  'ureq-2.6.2',
-]
-const packages = [
-  ...[
-    'cargo',
-    'rustc',
-    'gcc',
-    'perl',
-    'librust-data-encoding-dev',
-    'librust-ring-dev',
-    'librust-serde-json-dev',
-  ],
-  ...['librust-indexmap-dev', 'librust-unicode-normalization-dev', 'librust-ureq-dev'],
-]
+/** Once for all tests: other features would compile the crate anew. */
+const features = ['--features', 'key-store']
 let opened: Crate | string
 beforeAll(async () => {
-  opened = openCrate(root, 'src/sdk/rust', crates, packages)
-  if (typeof opened !== 'string') await opened.cargo('test', '--no-run')
+  opened = openCrate(root, 'src/sdk/rust')
+  if (typeof opened !== 'string') await opened.cargo('test', ...features, '--no-run')
 })
 afterAll(() => {
   if (typeof opened !== 'string') opened.remove()
@@ -52,14 +36,25 @@ function crate(context: TestContext): Crate {
 
 describe('the client in Rust', () => {
   test('passes every vector but those of webhooks, and those of Wycheproof', async (context) => {
-    const told = await crate(context).cargo('test', '--lib', 'vectors', '--', '--nocapture')
+    const told = await crate(context).cargo('test', ...features, '--lib', 'vectors', '--', '--nocapture')
     expect(told).toContain(`${countVectors()} passed, 0 failed\n`)
     expect(told).toMatch(/test result: ok\. 2 passed/)
   })
 
   test('passes its own tests, and reads arbitrary bytes without a failure', async (context) => {
-    const told = await crate(context).cargo('test', '--', '--nocapture')
+    const told = await crate(context).cargo('test', ...features, '--', '--nocapture')
     expect(told).toMatch(/^[1-9]\d* texts read, 0 failed$/m)
+  })
+
+  test('keeps a license in a Secret Service', async (context) => {
+    const { cargo } = crate(context)
+    const keep = () => cargo('test', ...features, '--test', 'key_store', '--', '--nocapture')
+    const isMissing = (told: string) => told.includes('no Secret Service')
+    const first = await keep()
+    const told =
+      isMissing(first) && installPackages('libsecret-tools', 'gnome-keyring', 'dbus') ? await keep() : first
+    if (isMissing(told)) context.skip('It needs libsecret-tools, gnome-keyring and dbus.')
+    expect(told).toMatch(/^a Secret Service has kept the license$/m)
   })
 
   test('is built without its transport', async (context) => {

@@ -1,34 +1,36 @@
-//! An app with a license: `cargo run --example app -- ACME-7KQ2M-…` activates it.
+//! An app that asks for a license key when it has none, and says what it may do: `app https://licenses.example.com ACME-7KQ2M-…`.
 
+use std::env;
 use std::error::Error;
+use std::path::PathBuf;
 
-use keyledger_client::{Client, FileStorage, Place, State, Status};
+use keyledger_client::{Client, FileStorage, Place, Status};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let variable = |name: &str| std::env::var(name).map_err(|_| format!("set {name}"));
-    let place = Place::new(variable("KEYLEDGER_TENANT")?, variable("KEYLEDGER_PRODUCT")?)?;
-    let client = Client::builder(place, FileStorage::new("keyledger-example/license.json"))
-        .server(variable("KEYLEDGER_URL")?, variable("KEYLEDGER_SDK_KEY")?)
+    let mut words = env::args().skip(1);
+    let address = words.next().ok_or("usage: app <address of the license server> [license key]")?;
+    let home = PathBuf::from(env::var_os("HOME").ok_or("HOME is not set")?);
+    let storage = FileStorage::new(home.join(".config/acme-editor/license.json"));
+    let client = Client::builder(Place::new("acme", "editor")?, storage)
+        .server(address, "kl_sdk_1")
         .app_version(env!("CARGO_PKG_VERSION"))
         .build()?;
-    println!("{}", title(&client.load()));
-    let outcome = match std::env::args().nth(1) {
+    let _listening = client.on_notice(|notice| eprintln!("{notice}"));
+
+    client.load();
+    let outcome = match words.next() {
         Some(key) => client.activate(&key),
         None => client.validate(),
     };
-    println!("{}", title(&outcome?));
-    println!("export: {}", client.has("export"));
-    Ok(())
-}
-
-fn title(state: &State) -> String {
-    match &state.status {
-        Status::Licensed(grant) | Status::Fallback(grant) => {
-            format!("licensed, until {} without a network", grant.until)
-        }
-        Status::Offline { grant, .. } => format!("offline: connect before {}", grant.until),
-        Status::Trial { until } => format!("the trial ends at {until}"),
-        Status::Unlicensed { .. } | Status::Free { .. } => "enter a license key".to_owned(),
-        _ => state.to_string(),
+    if let Err(problem) = outcome {
+        eprintln!("{}: {}", problem.code, problem.message);
     }
+    match client.state().status {
+        Status::Licensed(grant) => println!("good without a network until {}", grant.until),
+        Status::Offline { grant, .. } => println!("connect before {}", grant.until),
+        _ => println!("enter a license key"),
+    }
+    let most = client.value("projects").and_then(|value| value.as_number()).unwrap_or(3.0);
+    println!("export: {}, up to {most} projects", client.has("export"));
+    Ok(())
 }

@@ -1,12 +1,17 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::Builder;
 use std::time::Duration;
 
-use crate::calls::keeper::{Keeper, Subscription};
+use crate::background::{Background, Stop};
+use crate::calls::browser_activation::given_up;
+use crate::calls::keeper::Keeper;
+use crate::calls::listeners::{Listener, Subscription};
 use crate::calls::operations::Operations;
+use crate::calls::purchase;
 use crate::calls::schedule::Schedule;
-use crate::calls::{CarriedText, StorageFailed};
+use crate::calls::{ActivationPage, CarriedText, StorageFailed};
 use crate::locks::lock;
+use crate::notices::Notice;
 use crate::options::{ClientBuilder, Options};
 use crate::place::Place;
 use crate::ports::Storage;
@@ -120,11 +125,37 @@ impl Client {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn subscribe(&self, listener: impl Fn(&State) + Send + Sync + 'static) -> Subscription {
-        self.keeper().subscribe(Arc::new(listener))
+        self.keeper().subscribe(Listener::State(Arc::new(listener)))
+    }
+
+    /// Calls the listener with what happens to the license and concerns the user of the app, on the thread that has found it, until the
+    /// result is dropped. What it may do is as with [`Client::subscribe`]. An end that comes near is told at the next look: within a minute
+    /// by [`Client::run`] and [`Client::start`], else with the next call.
+    ///
+    /// ```
+    /// # use keyledger_client::{Client, MemoryStorage, Notice, Place};
+    /// # let client = Client::builder(Place::new("acme", "editor")?, MemoryStorage::new()).keys([("k", "")]).build()?;
+    /// let subscription = client.on_notice(|notice| {
+    ///     if let Notice::Expiring { license_expires_at } = notice {
+    ///         println!("Your license ends at {license_expires_at}");
+    ///     }
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_notice(&self, listener: impl Fn(&Notice) + Send + Sync + 'static) -> Subscription {
+        self.keeper().subscribe(Listener::Notice(Arc::new(listener)))
     }
 
     /// Reads the storage, without a network, and says which state was stored. Before that the state is
     /// [`Starting`](crate::Status::Starting).
+    ///
+    /// ```
+    /// # use keyledger_client::{Client, MemoryStorage, Place, Status};
+    /// # let client = Client::builder(Place::new("acme", "editor")?, MemoryStorage::new()).keys([("k", "")]).build()?;
+    /// assert_eq!(client.state().status, Status::Starting);
+    /// assert_eq!(client.load().status, Status::Unlicensed { trial_days: None });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn load(&self) -> State {
         self.in_turn(|calls| {
             calls.keeper.load();
@@ -153,11 +184,57 @@ impl Client {
         self.told(|calls| calls.activate(license_key))
     }
 
+    /// Takes a seat with a license that a person chooses in the vendor's portal, without typing a key. `show` opens the page in their
+    /// browser, and shows the code beside it. The wait ends with the decision, with `stop`, or when the code does, after ten minutes: call
+    /// it on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](crate::ProblemCode::Refused) when no license was chosen, and any [`Problem`] of [`Client::activate`].
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// use keyledger_client::Stop;
+    ///
+    /// let stop = Stop::new();
+    /// let outcome = client.activate_in_browser(|page| println!("open {}, which shows {}", page.url, page.code), &stop);
+    /// match outcome {
+    ///     Ok(state) => println!("{state}"),
+    ///     Err(problem) => println!("{problem}"),
+    /// }
+    /// # }
+    /// ```
+    pub fn activate_in_browser(&self, show: impl FnOnce(&ActivationPage), stop: &Stop) -> Result<State, Problem> {
+        let waiting = self.in_turn(Operations::ask_in_browser)?;
+        show(&waiting.page);
+        for _ in 0..waiting.polls {
+            if stop.is_stopped() {
+                break;
+            }
+            self.options().clock.pause(waiting.pause);
+            match self.in_turn(|calls| calls.poll_browser(&waiting.device_code)) {
+                Ok(Some(key)) => return self.activate(&key),
+                Err(problem) if !problem.is_passing() => return Err(problem),
+                _ => {}
+            }
+        }
+        Err(given_up())
+    }
+
     /// Asks the server now. Calls at the same time share one request.
     ///
     /// # Errors
     ///
     /// [`Problem`] when there is no answer, or one that changes nothing for the better. The state stays good as long as its lease is.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// if let Err(problem) = client.validate() {
+    ///     // With a good lease the app goes on: what it may do is in the state.
+    ///     println!("{problem}: {}", client.state());
+    /// }
+    /// # }
+    /// ```
     pub fn validate(&self) -> Result<State, Problem> {
         let shared = &self.shared;
         let mut validating = lock(&shared.validating);
@@ -184,11 +261,39 @@ impl Client {
         outcome
     }
 
+    /// Looks for a purchase when the user comes back from its page: validates now, and every 3 seconds, ten times at most, until what
+    /// the license grants is another than before. Whether it is. It waits for half a minute and longer, and stops for no problem: call it
+    /// on a thread of its own.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// let client = client.clone();
+    /// std::thread::spawn(move || {
+    ///     if client.refresh_after_purchase() {
+    ///         println!("Thank you: {}", client.state());
+    ///     }
+    /// });
+    /// # }
+    /// ```
+    pub fn refresh_after_purchase(&self) -> bool {
+        // What a validate has led to is in the state.
+        purchase::refresh_after_purchase(self.options(), || self.state(), || drop(self.validate()))
+    }
+
     /// Gives the seat back and forgets the license.
     ///
     /// # Errors
     ///
     /// [`Problem`] when there is no license, or no answer; with a license file, [`HasFile`](crate::ProblemCode::HasFile).
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// match client.deactivate() {
+    ///     Ok(_) => println!("another device may take the seat"),
+    ///     Err(problem) => println!("this device keeps its seat: {problem}"),
+    /// }
+    /// # }
+    /// ```
     pub fn deactivate(&self) -> Result<State, Problem> {
         self.told(Operations::deactivate)
     }
@@ -198,6 +303,16 @@ impl Client {
     /// # Errors
     ///
     /// [`Problem`] when the product has no trial, or its length is not known and there is no answer.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// use keyledger_client::Status;
+    ///
+    /// if let Ok(Status::Trial { until }) = client.start_trial().map(|state| state.status) {
+    ///     println!("the trial ends at {until}");
+    /// }
+    /// # }
+    /// ```
     pub fn start_trial(&self) -> Result<State, Problem> {
         self.told(Operations::start_trial)
     }
@@ -208,6 +323,17 @@ impl Client {
     /// # Errors
     ///
     /// [`Problem`] when there is no license, the server lends no seat, or there is no answer.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// use std::time::Duration;
+    ///
+    /// match client.borrow(Duration::from_secs(14 * 86_400)) {
+    ///     Ok(state) => println!("without a network until {:?}", state.grant().map(|grant| grant.until)),
+    ///     Err(problem) => println!("{problem}"),
+    /// }
+    /// # }
+    /// ```
     pub fn borrow(&self, length: Duration) -> Result<State, Problem> {
         self.told(|calls| calls.borrow(length))
     }
@@ -218,6 +344,15 @@ impl Client {
     /// # Errors
     ///
     /// [`StorageFailed`] when the storage cannot be written.
+    ///
+    /// ```
+    /// # use keyledger_client::{Client, MemoryStorage, Place};
+    /// # let client = Client::builder(Place::new("acme", "editor")?, MemoryStorage::new()).keys([("k", "")]).build()?;
+    /// let request = client.create_offline_request("ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-7")?;
+    /// println!("send this to the vendor:\n{}", request.text);
+    /// # assert!(request.text.contains(&request.token[..40]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn create_offline_request(&self, license_key: &str) -> Result<CarriedText, StorageFailed> {
         self.in_turn(|calls| calls.create_request(license_key))
     }
@@ -228,6 +363,14 @@ impl Client {
     /// # Errors
     ///
     /// [`Problem`] when it is not for this device, or not newer than what it has.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// let answer = std::fs::read_to_string("license.txt")?;
+    /// println!("{}", client.import_license(&answer)?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn import_license(&self, text: &str) -> Result<State, Problem> {
         self.told(|calls| calls.import(text))
     }
@@ -238,6 +381,15 @@ impl Client {
     /// # Errors
     ///
     /// [`StorageFailed`] when the storage cannot be written.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Some(release) = client.release()? {
+    ///     println!("send this to the vendor:\n{}", release.text);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn release(&self) -> Result<Option<CarriedText>, StorageFailed> {
         self.in_turn(Operations::release)
     }
@@ -248,6 +400,14 @@ impl Client {
     /// # Errors
     ///
     /// [`Problem`] when there is no answer. The seat runs out by itself then.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// if let Err(problem) = client.close() {
+    ///     println!("the seat is free for others later: {problem}");
+    /// }
+    /// # }
+    /// ```
     pub fn close(&self) -> Result<State, Problem> {
         self.told(Operations::give_seat_back)
     }
@@ -259,6 +419,19 @@ impl Client {
     }
 
     /// Loads, validates whenever it is time to, and tells the listeners when a state ends by itself, on this thread, until it is stopped.
+    ///
+    /// ```no_run
+    /// # fn example(client: &keyledger_client::Client) {
+    /// use keyledger_client::Stop;
+    ///
+    /// let stop = Stop::new();
+    /// let (client, stopped) = (client.clone(), stop.clone());
+    /// let running = std::thread::spawn(move || client.run(&stopped));
+    /// // … as long as the app runs
+    /// stop.stop();
+    /// # drop(running);
+    /// # }
+    /// ```
     pub fn run(&self, stop: &Stop) {
         let keeping = self.keeper().keeping();
         self.load();
@@ -300,7 +473,7 @@ impl Client {
         let stop = Stop::new();
         let (client, stopped) = (self.clone(), stop.clone());
         let thread = Builder::new().name("keyledger".into()).spawn(move || client.run(&stopped))?;
-        Ok(Background { stop, thread: Some(thread) })
+        Ok(Background::new(stop, thread))
     }
 
     fn keeper(&self) -> &Arc<Keeper> {
@@ -331,68 +504,5 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         lock(&self.0.validating).is_running = false;
         self.0.validated.notify_all();
-    }
-}
-
-/// Ends [`Client::run`]. A clone of it ends the same.
-///
-/// ```
-/// use keyledger_client::Stop;
-///
-/// let stop = Stop::new();
-/// let other = stop.clone();
-/// other.stop();
-/// assert!(stop.is_stopped());
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<(Mutex<bool>, Condvar)>);
-
-impl Stop {
-    /// Nothing is stopped yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Stops what runs with it. A request that is under way still ends by itself.
-    pub fn stop(&self) {
-        *lock(&self.0 .0) = true;
-        self.0 .1.notify_all();
-    }
-
-    /// Whether it was stopped.
-    #[must_use]
-    pub fn is_stopped(&self) -> bool {
-        *lock(&self.0 .0)
-    }
-
-    fn wait(&self, most: Duration) {
-        let is_stopped = lock(&self.0 .0);
-        let waited = self.0 .1.wait_timeout_while(is_stopped, most, |is_stopped| !*is_stopped);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
-/// The thread of [`Client::start`]. When this is dropped it is told to stop, and not waited for.
-#[derive(Debug)]
-pub struct Background {
-    stop: Stop,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Background {
-    /// Stops the thread, and waits until it has ended: with a request under way, until that is answered or given up.
-    pub fn join(mut self) {
-        self.stop.stop();
-        if let Some(thread) = self.thread.take() {
-            // Only a listener can have panicked there, and its panic was printed.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Background {
-    fn drop(&mut self) {
-        self.stop.stop();
     }
 }

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs, rust_2018_idioms)]
 
+mod background;
 mod calls;
 #[cfg(test)]
 mod checks;
@@ -12,10 +13,13 @@ mod facts;
 pub mod license_key;
 mod locks;
 mod machine;
+mod notices;
 mod options;
 mod place;
 mod ports;
 mod problem;
+#[cfg_attr(not(feature = "key-store"), allow(dead_code))]
+mod programs;
 mod signed;
 mod state;
 mod state_json;
@@ -26,12 +30,16 @@ mod text;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use calls::keeper::Subscription;
-pub use calls::{CarriedText, StorageFailed};
-pub use client::{Background, Client, Stop};
+pub use background::{Background, Stop};
+pub use calls::listeners::Subscription;
+pub use calls::{ActivationPage, CarriedText, StorageFailed};
+pub use client::Client;
 pub use machine::{identify_machine, DeviceIdentity};
+pub use notices::Notice;
 pub use options::{BuildError, ClientBuilder};
 pub use place::{NotAnId, Place};
+#[cfg(feature = "key-store")]
+pub use ports::KeyStore;
 #[cfg(feature = "ureq")]
 pub use ports::UreqTransport;
 pub use ports::{Answer, Clock, FileStorage, MemoryStorage, Request, Storage, Transport};

@@ -18,32 +18,40 @@ pub fn normalize(typed: &str) -> String {
     let upper = typed.nfkc().collect::<String>().to_uppercase();
     let text: String = upper.chars().filter(|one| *one != '-' && !is_space(*one)).collect();
     let read = text.replace('O', "0").replace(['I', 'L'], "1");
-    if is_minted(&read) {
+    if has_form(&read) {
         read
     } else {
         text
     }
 }
 
-/// Whether a typed key has the form and the check character of keys that keyledger mints: before a call, a hint for the person who
-/// types. Keys that a vendor has brought along have neither, so it is no reason to refuse a key.
+/// Whether a typed key is one that keyledger has minted, and is complete: it has their form and their check character. Before a call that
+/// is a hint for the person who types. Keys that a vendor has brought along have neither, so it is no reason to refuse a key.
 ///
 /// ```
-/// use keyledger_client::license_key::looks_minted;
+/// use keyledger_client::license_key::is_minted;
 ///
-/// assert!(!looks_minted("ACME-1234"));
+/// assert!(is_minted("acme-7kq2m-9xw4d-rlt8v-ozb5n-3hj6c-7"));
+/// assert!(!is_minted("ACME-1234"));
 /// ```
 #[must_use]
-pub fn looks_minted(typed: &str) -> bool {
-    is_minted(&normalize(typed))
+pub fn is_minted(typed: &str) -> bool {
+    has_form(&normalize(typed))
 }
 
-/// The hash of a license key in leases: lower-case hex.
-pub(crate) fn hash_of(typed: &str) -> String {
+/// The hash that stands for a license key in what is signed: SHA-256 of the normalized key, in lower-case hex.
+///
+/// ```
+/// use keyledger_client::license_key::hash;
+///
+/// assert_eq!(hash("acme-1234"), hash(" ACME 1234"));
+/// ```
+#[must_use]
+pub fn hash(typed: &str) -> String {
     to_hex(&sha256(normalize(typed).as_bytes()))
 }
 
-fn is_minted(text: &str) -> bool {
+fn has_form(text: &str) -> bool {
     let prefix = text.len().saturating_sub(26);
     if !(2..=8).contains(&prefix) || !text.is_ascii() {
         return false;

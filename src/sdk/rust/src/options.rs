@@ -33,6 +33,7 @@ pub(crate) struct Options {
     pub(crate) default_trial_days: Option<i64>,
     pub(crate) require_signed_settings: bool,
     pub(crate) refresh_every: Duration,
+    pub(crate) expiring_days: u32,
     pub(crate) timeout: Duration,
     pub(crate) on_storage_error: Option<OnStorageError>,
     pub(crate) transport: Arc<dyn Transport>,
@@ -88,6 +89,7 @@ impl ClientBuilder {
             default_trial_days: None,
             require_signed_settings: false,
             refresh_every: Duration::from_secs(12 * 3600),
+            expiring_days: 7,
             timeout: Duration::from_secs(15),
             on_storage_error: None,
             transport,
@@ -194,6 +196,13 @@ impl ClientBuilder {
     #[must_use]
     pub fn refresh_every(mut self, pause: Duration) -> Self {
         self.options.refresh_every = pause;
+        self
+    }
+
+    /// How many days before its end a license is told to end soon, 7 by default: [`Notice::Expiring`](crate::Notice::Expiring).
+    #[must_use]
+    pub fn expiring_days(mut self, days: u32) -> Self {
+        self.options.expiring_days = days;
         self
     }
 

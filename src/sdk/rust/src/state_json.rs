@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use crate::notices::Notice;
 use crate::state::{Entitlements, ExpiredOf, Grant, LicenseKind, Release, RevokedReason, Source, State, Status, Value};
 use crate::text::json::{object, Record};
 
@@ -43,6 +44,23 @@ pub(crate) fn release(release: &Release) -> Json {
         ("builtAt", Some((*built_at).into())),
         ("url", Some(url.as_deref().into())),
     ]))
+}
+
+/// A notice as an object.
+pub(crate) fn of_notice(notice: &Notice) -> Record {
+    let (name, more) = match notice {
+        Notice::Renewed { license_expires_at } => {
+            ("renewed", Some(("licenseExpiresAt", Json::from(*license_expires_at))))
+        }
+        Notice::Restored => ("restored", None),
+        Notice::Revoked { reason } => ("revoked", Some(("reason", reason_of(*reason).into()))),
+        Notice::Expiring { license_expires_at } => {
+            ("expiring", Some(("licenseExpiresAt", (*license_expires_at).into())))
+        }
+    };
+    let mut json = object([("notice", Some(name.into()))]);
+    json.extend(more.map(|(name, value)| (name.to_owned(), value)));
+    json
 }
 
 fn name_of(status: &Status) -> &'static str {

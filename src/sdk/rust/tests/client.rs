@@ -1,82 +1,18 @@
 //! What an app sees of a client, with a transport and a clock of the test.
 
+mod common;
+
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use common::{answer, builder, place, Scripted, TestClock};
 use keyledger_client::{
-    Answer, BuildError, Client, ClientBuilder, Clock, MemoryStorage, Place, ProblemCode, Request, Status, Stop,
-    Storage, StorageFailed, Transport,
+    Answer, BuildError, Client, MemoryStorage, Place, ProblemCode, Request, Status, Stop, Storage, StorageFailed,
 };
-
-type Sent = Result<Answer, Box<dyn std::error::Error + Send + Sync>>;
-
-/// Answers each request with what the test says, and counts them.
-#[derive(Clone)]
-struct Scripted {
-    count: Arc<AtomicUsize>,
-    answer: Arc<dyn Fn(&Request) -> Sent + Send + Sync>,
-}
-
-impl Scripted {
-    fn new(answer: impl Fn(&Request) -> Sent + Send + Sync + 'static) -> Self {
-        Self { count: Arc::default(), answer: Arc::new(answer) }
-    }
-
-    fn sent(&self) -> usize {
-        self.count.load(Ordering::SeqCst)
-    }
-}
-
-impl Transport for Scripted {
-    fn send(&self, request: &Request) -> Sent {
-        self.count.fetch_add(1, Ordering::SeqCst);
-        (self.answer)(request)
-    }
-}
-
-/// Its pauses are over at once, and are added up.
-#[derive(Clone, Default)]
-struct TestClock {
-    now: Arc<Mutex<Duration>>,
-    paused: Arc<Mutex<Vec<Duration>>>,
-}
-
-impl TestClock {
-    fn advance(&self, length: Duration) {
-        *self.now.lock().unwrap() += length;
-    }
-}
-
-impl Clock for TestClock {
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_secs(1_793_530_000) + self.elapsed()
-    }
-
-    fn elapsed(&self) -> Duration {
-        *self.now.lock().unwrap()
-    }
-
-    fn pause(&self, pause: Duration) {
-        self.paused.lock().unwrap().push(pause);
-        self.advance(pause);
-    }
-}
-
-fn place() -> Place {
-    Place::new("acme", "editor").unwrap()
-}
-
-fn builder(storage: impl Storage + 'static, transport: &Scripted, clock: &TestClock) -> ClientBuilder {
-    Client::builder(place(), storage)
-        .server("https://licenses.example.com/", "kl_sdk_1")
-        .identity(|_| None)
-        .transport(transport.clone())
-        .clock(clock.clone())
-}
 
 fn opened(transport: &Scripted, clock: &TestClock) -> Client {
     builder(MemoryStorage::new(), transport, clock).build().unwrap()
@@ -84,10 +20,6 @@ fn opened(transport: &Scripted, clock: &TestClock) -> Client {
 
 fn no_network() -> Scripted {
     Scripted::new(|_| Err("there is no network".into()))
-}
-
-fn answer(status: u16, body: &str) -> Sent {
-    Ok(Answer { status, body: body.into(), retry_after: None })
 }
 
 fn free_tier() -> Scripted {

@@ -1,15 +1,16 @@
 //! Holds the facts, stores them, and says which state follows. All of it may be called from any thread.
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
+use super::listeners::{Listener, Listeners, News, Subscription};
 use crate::facts::known::Known;
 use crate::facts::known_text;
 use crate::facts::state_of::{state_of, Circumstances};
 use crate::facts::take::Taken;
 use crate::locks::{lock, try_lock};
+use crate::notices::{notices_of, Look};
 use crate::options::Options;
 use crate::signed::device::Machine;
 use crate::state::State;
@@ -18,8 +19,6 @@ use crate::text::bytes::random_hex;
 /// How far the clock goes on before its time is stored.
 const NOTICE_SECONDS: i64 = 60;
 
-type Listener = Arc<dyn Fn(&State) + Send + Sync>;
-
 pub(crate) struct Keeper {
     pub(crate) options: Options,
     held: Mutex<Held>,
@@ -27,6 +26,7 @@ pub(crate) struct Keeper {
     stored: Mutex<Option<String>>,
     /// How many threads keep the time stored.
     running: AtomicUsize,
+    listeners: Arc<Listeners>,
 }
 
 #[derive(Default)]
@@ -35,22 +35,32 @@ struct Held {
     stored_seen: i64,
     is_failing: bool,
     device: Option<Machine>,
-    listeners: Vec<(usize, Listener)>,
-    next_id: usize,
+    /// What the listeners were told last.
     told: Option<State>,
-    to_tell: VecDeque<State>,
-    is_telling: bool,
+    /// The look that the next notices are of.
+    last: Look,
+}
+
+impl Held {
+    /// Whether the time that was seen is to be stored. Otherwise a program that is ended and started again would not know it.
+    fn is_due(&self) -> bool {
+        self.known.as_ref().map_or(false, |known| known.seen >= self.stored_seen + NOTICE_SECONDS)
+    }
 }
 
 impl Keeper {
     pub(crate) fn new(options: Options) -> Self {
-        Self { options, held: Mutex::default(), stored: Mutex::default(), running: AtomicUsize::new(0) }
+        let (held, stored) = (Mutex::default(), Mutex::default());
+        Self { options, held, stored, running: AtomicUsize::new(0), listeners: Arc::default() }
     }
 
     /// The present state. It waits neither for a network nor for a write of another thread. While no thread keeps the time stored, it
     /// does so, once a minute.
     pub(crate) fn state(&self) -> State {
-        let (state, is_due) = self.look();
+        let (state, is_due) = {
+            let held = &mut *lock(&self.held);
+            (self.look(held).state, held.is_due())
+        };
         if is_due && self.running.load(Ordering::Relaxed) == 0 {
             self.store_if_free();
         }
@@ -59,7 +69,11 @@ impl Keeper {
 
     /// Stores the time of the clock when that is due, and tells the listeners of a state that has ended by itself.
     pub(crate) fn keep(&self) -> State {
-        let (_, is_due) = self.look();
+        let is_due = {
+            let held = &mut *lock(&self.held);
+            self.look(held);
+            held.is_due()
+        };
         if is_due {
             self.store_if_free();
         }
@@ -82,9 +96,10 @@ impl Keeper {
     pub(crate) fn load(&self) -> Known {
         let mut stored = lock(&self.stored);
         let text = self.attempt(|options| options.storage.read()).flatten();
-        let known = {
+        let (known, is_read) = {
             let mut held = lock(&self.held);
-            if held.known.is_none() || (text.is_some() && text != *stored) {
+            let is_read = held.known.is_none() || (text.is_some() && text != *stored);
+            if is_read {
                 let read =
                     text.as_deref().and_then(|text| known_text::read(text, &self.options.place, &self.options.keys));
                 let own = held.known.take();
@@ -94,10 +109,12 @@ impl Keeper {
                 });
                 *stored = text;
             }
-            held.known.clone().unwrap_or_else(|| self.new_facts())
+            (held.known.clone().unwrap_or_else(|| self.new_facts()), is_read)
         };
         drop(stored);
-        self.announce();
+        if is_read {
+            self.announce();
+        }
         known
     }
 
@@ -149,53 +166,31 @@ impl Keeper {
         }
     }
 
-    /// Calls the listener with each new state, until the result is dropped.
-    pub(crate) fn subscribe(self: &Arc<Self>, listener: Listener) -> Subscription {
-        let mut held = lock(&self.held);
-        let id = held.next_id;
-        held.next_id += 1;
-        held.listeners.push((id, listener));
-        Subscription { keeper: Arc::downgrade(self), id }
+    /// Calls the listener until the result is dropped.
+    pub(crate) fn subscribe(&self, listener: Listener) -> Subscription {
+        self.listeners.add(listener)
     }
 
-    /// Calls the listeners when the state has changed, also by itself, as when a lease ends. The present state.
+    /// Tells the listeners when the state has changed, also by itself, as when a lease ends. The present state.
     pub(crate) fn announce(&self) -> State {
-        let (state, _) = self.look();
-        {
-            let mut held = lock(&self.held);
-            if held.told.as_ref() == Some(&state) {
-                return state;
+        let state = {
+            let held = &mut *lock(&self.held);
+            let look = self.look(held);
+            if held.told.as_ref() != Some(&look.state) {
+                held.told = Some(look.state.clone());
+                self.listeners.add_news([News::State(look.state.clone())]);
             }
-            held.told = Some(state.clone());
-            held.to_tell.push_back(state.clone());
-            // In their order, and without a lock that a listener could wait for.
-            if held.is_telling {
-                return state;
-            }
-            held.is_telling = true;
-        }
-        // Also after a listener that panics, the next states are told.
-        let telling = Telling(self);
-        while let Some((next, listeners)) = self.next_to_tell() {
-            for listener in listeners {
-                listener(&next);
-            }
-        }
-        drop(telling);
+            let notices = notices_of(&held.last, &look, self.options.expiring_days);
+            self.listeners.add_news(notices.into_iter().map(News::Notice));
+            held.last = look.clone();
+            look.state
+        };
+        self.listeners.tell();
         state
     }
 
-    fn next_to_tell(&self) -> Option<(State, Vec<Listener>)> {
-        let mut held = lock(&self.held);
-        let next = held.to_tell.pop_front();
-        held.is_telling = next.is_some();
-        Some((next?, held.listeners.iter().map(|(_, listener)| Arc::clone(listener)).collect()))
-    }
-
-    /// The present state, and whether its time is to be stored. Otherwise a program that is ended and started again would not know the
-    /// time that it has seen.
-    fn look(&self) -> (State, bool) {
-        let held = &mut *lock(&self.held);
+    /// The present state, and its time, which is now seen.
+    fn look(&self, held: &mut Held) -> Look {
         let now = self.options.now();
         if let Some(known) = &mut held.known {
             known.notice(now);
@@ -206,8 +201,7 @@ impl Keeper {
             built_at: self.options.app_built_at,
             default_trial_days: self.options.default_trial_days,
         };
-        let is_due = held.known.as_ref().map_or(false, |known| known.seen >= held.stored_seen + NOTICE_SECONDS);
-        (state_of(held.known.as_ref(), now, around), is_due)
+        Look { state: state_of(held.known.as_ref(), now, around), at: now }
     }
 
     fn store_if_free(&self) {
@@ -257,27 +251,4 @@ fn together(mut read: Known, own: Option<&Known>) -> Known {
         read.seen = read.seen.max(own.seen);
     }
     read
-}
-
-struct Telling<'a>(&'a Keeper);
-
-impl Drop for Telling<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.held).is_telling = false;
-    }
-}
-
-/// Ends the calls of a listener when it is dropped.
-#[must_use = "the listener is called until this is dropped"]
-pub struct Subscription {
-    keeper: Weak<Keeper>,
-    id: usize,
-}
-
-impl Drop for Subscription {
-    fn drop(&mut self) {
-        if let Some(keeper) = self.keeper.upgrade() {
-            lock(&keeper.held).listeners.retain(|(id, _)| *id != self.id);
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! The test vectors of `docs/reference/vectors`, and arbitrary bytes made of them.
 
 mod fuzz;
+mod notices;
 mod plain;
 mod signed;
 mod stories;

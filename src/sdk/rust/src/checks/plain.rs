@@ -6,7 +6,7 @@ use super::signed::place_in;
 use super::vectors::Compared;
 use super::{list, record, text};
 use crate::facts::not_covered::NotCovered;
-use crate::license_key::{hash_of, looks_minted, normalize};
+use crate::license_key::{hash, is_minted, normalize};
 use crate::machine::reading::Reading;
 use crate::machine::shared_values::is_shared;
 use crate::problem::{Answered, Problem};
@@ -22,8 +22,8 @@ pub(super) fn license_key(_: &Record, one: &Record) -> Compared {
     let typed = text(&one["typed"]);
     let found = object([
         ("normalized", Some(normalize(typed).into())),
-        ("hash", Some(hash_of(typed).into())),
-        ("valid", Some(looks_minted(typed).into())),
+        ("hash", Some(hash(typed).into())),
+        ("valid", Some(is_minted(typed).into())),
     ]);
     (found.into(), picked(one, ["normalized", "hash", "valid"]))
 }

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::{files, list, plain, read, record, repository, signed, stories, text};
+use super::{files, list, notices, plain, read, record, repository, signed, stories, text};
 use crate::signed::ed25519;
 use crate::text::bytes::hex;
 use crate::text::json::{Members, Record};
@@ -24,6 +24,7 @@ fn check_of(file: &str) -> Check {
         "license-keys" => plain::license_key,
         "devices" => plain::shared_value,
         "answers" => plain::answer,
+        "notices" => notices::check,
         "states-leases" | "states-trials" | "states-files" | "states-machines" => stories::check,
         _ => panic!("the vectors {file} are not known"),
     }

@@ -67,7 +67,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     pub(crate) fn new(nonce: String, license_key: &str) -> Self {
-        Self { nonce, license_key_hash: license_key::hash_of(license_key) }
+        Self { nonce, license_key_hash: license_key::hash(license_key) }
     }
 }
 

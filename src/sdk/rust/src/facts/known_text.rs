@@ -112,7 +112,7 @@ fn of_offline(offline: &OfflineFacts) -> Record {
 
 fn license_from(stored: &Record, place: &Place, keys: &Keys) -> Option<HeldLicense> {
     let (key, instance_id) = (stored.field("key")?, stored.field("instanceId")?);
-    let hash = license_key::hash_of(key);
+    let hash = license_key::hash(key);
     let expected = Expected { place, license_key_hash: &hash, instance_id };
     Some(HeldLicense {
         key: key.to_owned(),

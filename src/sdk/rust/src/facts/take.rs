@@ -38,7 +38,7 @@ pub(crate) type Taken = Result<Age, Doubt>;
 pub(crate) fn proof(known: &mut Known, answer: Option<&Value>, asked: &HeldLicense, place: &Place, now: i64) -> Taken {
     let empty = Record::new();
     let body = answer.and_then(Value::as_object).unwrap_or(&empty);
-    let hash = license_key::hash_of(&asked.key);
+    let hash = license_key::hash(&asked.key);
     let expected = Expected { place, license_key_hash: &hash, instance_id: &asked.instance_id };
     let offered = body.given("refusal").or_else(|| body.given("lease2")).or_else(|| body.get("lease"));
     let proof = Proof::verify(offered, &expected, &known.keys)?;

@@ -1,7 +1,7 @@
 //! Reads a Mac. Its first interface is built in; others come and go with docks.
 
-use super::command::printed_by;
 use super::reading::Reading;
+use crate::programs::printed_by;
 
 /// Reads the machine that this process runs on.
 pub(super) fn read() -> Reading {

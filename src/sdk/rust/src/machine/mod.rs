@@ -1,6 +1,5 @@
 //! Reads what tells a machine from others.
 
-mod command;
 pub(crate) mod linux;
 pub(crate) mod macos;
 pub(crate) mod reading;

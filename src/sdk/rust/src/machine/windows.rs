@@ -1,8 +1,8 @@
 //! Reads a machine with Windows. A copied installation has the same MachineGuid, so the UUID of the firmware belongs to the machine
 //! as well; while PowerShell does not answer, the machine has no hash rather than another one.
 
-use super::command::printed_by;
 use super::reading::Reading;
+use crate::programs::{in_system32, printed_by};
 
 /// Prints a line for each value that there is. A serial number is that of the first disk that is not plugged in by USB.
 const SCRIPT: &str = "$ErrorActionPreference = 'SilentlyContinue'; \
@@ -17,13 +17,12 @@ const SCRIPT: &str = "$ErrorActionPreference = 'SilentlyContinue'; \
 
 /// Reads the machine that this process runs on.
 pub(super) fn read() -> Reading {
-    let folder = std::env::var("SystemRoot").unwrap_or_else(|_| r"C:\Windows".to_owned()) + r"\System32\";
     let registered = printed_by(
-        &format!("{folder}reg.exe"),
+        &in_system32("reg.exe"),
         &["query", r"HKLM\SOFTWARE\Microsoft\Cryptography", "/v", "MachineGuid", "/reg:64"],
     );
     let printed = printed_by(
-        &format!(r"{folder}WindowsPowerShell\v1.0\powershell.exe"),
+        &in_system32(r"WindowsPowerShell\v1.0\powershell.exe"),
         &["-NoProfile", "-NonInteractive", "-Command", SCRIPT],
     );
     from(&registered.unwrap_or_default(), &printed.unwrap_or_default())

@@ -3,6 +3,7 @@ use std::error::Error;
 use std::io::Read;
 use std::sync::Mutex;
 
+use super::system_proxy;
 use super::transport::{Answer, Request, Transport};
 use crate::locks::lock;
 
@@ -10,7 +11,8 @@ use crate::locks::lock;
 const MOST_BYTES: u64 = 262_144;
 
 /// Sends with ureq: with the certificates that the system trusts, and over the proxy that `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY`
-/// names (in either case), but for the hosts in `NO_PROXY`. Both are read with the first request. It starts no thread.
+/// names (in either case), but for the hosts in `NO_PROXY`. Where none of them is set, the proxy is that of the settings of macOS and
+/// Windows. All of this is read with the first request. It starts no thread.
 #[derive(Default)]
 pub struct UreqTransport {
     agents: Mutex<Option<Agents>>,
@@ -28,7 +30,7 @@ impl UreqTransport {
         Self::default()
     }
 
-    /// Sends with the agent of the app, for example with a proxy or certificates of its own.
+    /// Sends with the agent of the app, for example with a proxy, certificates or a TLS library of its own.
     #[must_use]
     pub fn with_agent(agent: ureq::Agent) -> Self {
         Self { agents: Mutex::new(Some(Agents::Given(agent))) }
@@ -46,19 +48,28 @@ impl UreqTransport {
 
 impl Agents {
     fn of_environment() -> Self {
-        let direct = ureq::AgentBuilder::new().build();
-        let through = |names: [&str; 4]| {
-            let proxy = names.iter().find_map(|name| variable(name)).and_then(|address| ureq::Proxy::new(address).ok());
-            proxy.map_or_else(|| direct.clone(), |proxy| ureq::AgentBuilder::new().proxy(proxy).build())
-        };
         // A request to a CGI program sets HTTP_PROXY by its header "Proxy".
         let upper = if env::var_os("REQUEST_METHOD").is_some() { "http_proxy" } else { "HTTP_PROXY" };
-        Self::OfEnvironment {
-            http: through(["http_proxy", upper, "all_proxy", "ALL_PROXY"]),
-            https: through(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
-            no_proxy: variable("no_proxy").or_else(|| variable("NO_PROXY")).unwrap_or_default(),
-            direct,
+        let first = |names: [&str; 4]| names.iter().find_map(|name| variable(name));
+        let (http, https) = (
+            first(["http_proxy", upper, "all_proxy", "ALL_PROXY"]),
+            first(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
+        );
+        let no_proxy = variable("no_proxy").or_else(|| variable("NO_PROXY"));
+        if http.is_some() || https.is_some() {
+            return Self::through(http, https, no_proxy.unwrap_or_default());
         }
+        let system = system_proxy::read();
+        Self::through(system.http, system.https, no_proxy.unwrap_or(system.excepted))
+    }
+
+    fn through(http: Option<String>, https: Option<String>, no_proxy: String) -> Self {
+        let direct = ureq::AgentBuilder::new().build();
+        let agent = |address: Option<String>| {
+            let proxy = address.and_then(|address| ureq::Proxy::new(address).ok());
+            proxy.map_or_else(|| direct.clone(), |proxy| ureq::AgentBuilder::new().proxy(proxy).build())
+        };
+        Self::OfEnvironment { http: agent(http), https: agent(https), no_proxy, direct }
     }
 }
 
@@ -101,15 +112,21 @@ fn host_in(url: &str) -> &str {
     }
 }
 
-/// Whether a list such as `localhost, .example.com` names a host or a domain that it is in; `*` names all.
+/// Whether a list such as `localhost, .example.com` names a host or a domain that it is in; `*` names all, and `<local>`, as Windows
+/// has it, those without a dot.
 fn is_excepted(host: &str, list: &str) -> bool {
-    let names = list.split([',', ' ']).map(|name| name.trim_start_matches('.'));
+    let names = list.split([',', ' ', ';']).map(|name| name.trim_start_matches("*.").trim_start_matches('.'));
     let is_in = |name: &str| {
         let start = host.len().checked_sub(name.len());
         let ends = start.and_then(|start| host.get(start..)).map_or(false, |end| end.eq_ignore_ascii_case(name));
         ends && (host.len() == name.len() || host.as_bytes()[host.len() - name.len() - 1] == b'.')
     };
-    names.filter(|name| !name.is_empty()).any(|name| name == "*" || is_in(name))
+    let is_named = |name: &str| match name {
+        "*" => true,
+        "<local>" => !host.contains('.'),
+        name => is_in(name),
+    };
+    names.filter(|name| !name.is_empty()).any(is_named)
 }
 
 #[cfg(test)]
@@ -127,6 +144,8 @@ mod tests {
         for host in ["1example.com", "com", "", "10.0.0.10"] {
             assert!(!is_excepted(host, list), "{host}");
         }
+        assert!(is_excepted("server", "*.example.org;<local>") && !is_excepted("example.com", "*.example.org;<local>"));
+        assert!(is_excepted("www.example.org", "*.example.org;<local>"));
         assert!(is_excepted("anything", "*") && !is_excepted("anything", ""));
     }
 }
