@@ -67,13 +67,17 @@ describe('the client in C++', () => {
   test('is used by a program in C, with a storage of its own', async (context) => {
     needTools(context)
     const { api, tenant, network, sdkKey } = stage
-    const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
-    const now = String(api.ledger.clock.now().getTime())
-    const told = await run('c-app', network.url, tenant.tenantId, 'editor', sdkKey, licenseKey, now)
+    const now = api.ledger.clock.now().getTime()
+    const end = Math.floor(now / 1000) + 3 * 86_400
+    const expiresAt = new Date(end * 1000).toISOString()
+    const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro', expiresAt })
+    const told = await run('c-app', network.url, tenant.tenantId, 'editor', sdkKey, licenseKey, String(now))
     const answers = told.split('\n').slice(0, -1)
     expect(answers.map((line) => JSON.parse(line) as unknown)).toMatchObject([
       { status: 'unlicensed' },
+      { notice: 'expiring', licenseExpiresAt: end },
       { ok: true, state: { status: 'licensed', entitlements: ['pro'] } },
+      0,
       true,
       { status: 'licensed' },
       [1, 0],

@@ -6,6 +6,7 @@
 
 #include "json.hpp"
 #include "keyledger/client.hpp"
+#include "keyledger/license_key.hpp"
 #if defined(KEYLEDGER_WITH_CURL)
 #include "keyledger/curl.hpp"
 #endif
@@ -166,6 +167,9 @@ bool set_number(client_options& options, int option, std::int64_t value) {
     case KEYLEDGER_TIMEOUT_MS:
       options.timeout_ms = value;
       return true;
+    case KEYLEDGER_EXPIRING_DAYS:
+      options.expiring_days = value;
+      return true;
   }
   return false;
 }
@@ -198,6 +202,16 @@ extern "C" {
 
 const char *keyledger_version(void) { return KEYLEDGER_VERSION; }
 void keyledger_text_free(char *text) { std::free(text); }
+
+int keyledger_is_minted_key(const char *typed) {
+  return typed == nullptr ? 0 : guarded(0, [&] { return is_minted_key(typed) ? 1 : 0; });
+}
+char *keyledger_normalize_license_key(const char *typed) {
+  return typed == nullptr ? nullptr : guarded<char *>(nullptr, [&] { return owned(normalize_license_key(typed)); });
+}
+char *keyledger_license_key_hash(const char *typed) {
+  return typed == nullptr ? nullptr : guarded<char *>(nullptr, [&] { return owned(license_key_hash(typed)); });
+}
 
 keyledger_options *keyledger_options_new(const char *tenant_id, const char *product_id) {
   if (tenant_id == nullptr || product_id == nullptr) return nullptr;
@@ -335,6 +349,10 @@ char *keyledger_client_close(keyledger_client *client) {
   return told(client, [](class client& of) { return json_of(of.close()); });
 }
 
+int keyledger_client_refresh_after_purchase(keyledger_client *client) {
+  return client == nullptr ? 0 : guarded(0, [&] { return client->made.refresh_after_purchase() ? 1 : 0; });
+}
+
 char *keyledger_client_create_offline_request(keyledger_client *client, const char *license_key) {
   if (license_key == nullptr) return nullptr;
   return told(client, [&](class client& of) {
@@ -351,6 +369,12 @@ uint64_t keyledger_client_subscribe(keyledger_client *client, keyledger_listener
   if (client == nullptr || listener == nullptr) return 0;
   return guarded<uint64_t>(0, [&] {
     return client->made.subscribe([listener, context](const state& present) { listener(context, to_json(present).c_str()); });
+  });
+}
+uint64_t keyledger_client_on_notice(keyledger_client *client, keyledger_listener listener, void *context) {
+  if (client == nullptr || listener == nullptr) return 0;
+  return guarded<uint64_t>(0, [&] {
+    return client->made.on_notice([listener, context](const notice& told) { listener(context, to_json(told).c_str()); });
   });
 }
 void keyledger_client_unsubscribe(keyledger_client *client, uint64_t number) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "operations.hpp"
+#include "purchase.hpp"
 #include "signature.hpp"
 #include "text.hpp"
 
@@ -148,6 +149,10 @@ outcome client::activate(const std::string& license_key) {
   return parts_->run([&](operations& work) { return work.activate(replaced(license_key)); });
 }
 outcome client::validate() { return parts_->validate(); }
+bool client::refresh_after_purchase() {
+  return keyledger::refresh_after_purchase(
+      *parts_->options.clock, [this] { return state(); }, [this] { validate(); });
+}
 outcome client::deactivate() {
   return parts_->run([](operations& work) { return work.deactivate(); });
 }
@@ -172,6 +177,7 @@ outcome client::close() {
 
 std::int64_t client::next_validation_ms() const { return parts_->next_ms; }
 std::uint64_t client::subscribe(std::function<void(const keyledger::state&)> listener) { return parts_->work.held.subscribe(std::move(listener)); }
+std::uint64_t client::on_notice(std::function<void(const notice&)> listener) { return parts_->work.held.on_notice(std::move(listener)); }
 void client::unsubscribe(std::uint64_t number) { parts_->work.held.unsubscribe(number); }
 void client::announce() { parts_->work.held.announce(); }
 

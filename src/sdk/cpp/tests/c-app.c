@@ -58,6 +58,22 @@ static void count_states(void *context, const char *state) {
   ++*(int *)context;
 }
 
+static void check_license_keys(const char *minted) {
+  char *normalized = keyledger_normalize_license_key(minted);
+  char *hash = keyledger_license_key_hash(minted);
+  expect(keyledger_is_minted_key(minted) && keyledger_is_minted_key(normalized), "a key that was minted is not known");
+  expect(strchr(normalized, '-') == NULL && strlen(hash) == 64, "a key is not normalized");
+  keyledger_text_free(normalized);
+  keyledger_text_free(hash);
+  expect(!keyledger_is_minted_key("ACME-1") && !keyledger_is_minted_key(NULL), "a key is taken for one that was minted");
+  expect(keyledger_normalize_license_key(NULL) == NULL && keyledger_license_key_hash(NULL) == NULL, "NULL is taken for a key");
+}
+
+static void show_notice(void *context, const char *told) {
+  (void)context;
+  puts(told);
+}
+
 static void check_without_server(void) {
   struct memory storage = {NULL, 0, 1};
   keyledger_storage store = {&storage, read_memory, write_memory};
@@ -76,6 +92,7 @@ static void check_without_server(void) {
   expect(keyledger_options_set_text(options, KEYLEDGER_BASE_URL, "https://licenses.example.com"), "an address is refused");
   expect(keyledger_options_set_text(options, KEYLEDGER_SDK_KEY, "kl_sdk_1"), "an SDK key is refused");
   expect(keyledger_options_set_number(options, KEYLEDGER_TIMEOUT_MS, 7000), "a time limit is refused");
+  expect(keyledger_options_set_number(options, KEYLEDGER_EXPIRING_DAYS, 3), "a number of days is refused");
   expect(!keyledger_options_set_text(options, KEYLEDGER_PLATFORM, NULL), "NULL is taken for a text");
   expect(!keyledger_options_set_text(options, 77, "x"), "an option is taken that is none");
   expect(keyledger_options_set_storage(options, &store) && keyledger_options_set_transport(options, &transport), "a callback is refused");
@@ -88,6 +105,7 @@ static void check_without_server(void) {
   expect(strstr(text, "\"ok\":true") != NULL && strstr(text, "\"status\":\"free\"") != NULL, "settings are not taken");
   keyledger_text_free(text);
   expect(sent == 1 && states > 0, "a callback is not called");
+  expect(keyledger_client_on_notice(client, NULL, NULL) == 0 && keyledger_client_on_notice(NULL, count_states, NULL) == 0, "no listener is taken for one");
   text = keyledger_client_create_offline_request(client, "ACME-1");
   expect(strstr(text, "\"error\":") != NULL, "a request is given out that is not stored");
   keyledger_text_free(text);
@@ -113,6 +131,7 @@ int main(int count, char **words) {
   char *error = NULL;
   if (count != 7) return 2;
   check_without_server();
+  check_license_keys(words[5]);
 
   now = strtoll(words[6], NULL, 10);
   keyledger_options *options = keyledger_options_new(words[2], words[3]);
@@ -123,8 +142,10 @@ int main(int count, char **words) {
   keyledger_options_set_clock(options, &clock);
   keyledger_client *client = keyledger_client_new(options, &error);
   if (client == NULL) fail(error);
+  expect(keyledger_client_on_notice(client, show_notice, NULL) != 0, "a listener is refused");
   show(keyledger_client_start(client));
   show(keyledger_client_activate(client, words[5]));
+  printf("%d\n", keyledger_client_refresh_after_purchase(client));
   show(keyledger_client_value(client, "pro"));
   keyledger_client_free(client);
 

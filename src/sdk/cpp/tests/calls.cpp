@@ -116,6 +116,20 @@ void listeners() {
   expect(called == 1, "a state is announced twice");
 }
 
+void purchases() {
+  const parts with;
+  client app(with.options());
+  app.start();
+  app.validate();
+  with.server->sent = 0;
+  const std::int64_t from = with.time->ms;
+  expect(!app.refresh_after_purchase(), "a purchase is found that was not made");
+  expect(with.server->sent == 11 && with.time->ms - from == 30000, "a purchase is not asked for eleven times in half a minute");
+  with.server->before.assign(3, {403, R"({"error":"forbidden"})", std::nullopt});
+  with.server->sent = 0;
+  expect(!app.refresh_after_purchase() && with.server->sent == 11, "a problem ends the search for a purchase");
+}
+
 void identity_that_throws() {
   const parts with;
   auto options = with.options();
@@ -165,6 +179,7 @@ void threads() {
         app.has("pro");
         with.time->ms += 1000;
         app.unsubscribe(app.subscribe([](const state&) {}));
+        app.unsubscribe(app.on_notice([](const notice&) { throw std::runtime_error("a listener fails"); }));
         app.next_validation_ms();
       }
     });
@@ -193,6 +208,7 @@ int main() {
   try {
     storage_that_fails();
     listeners();
+    purchases();
     identity_that_throws();
     attempts();
     texts_that_are_no_utf8();

@@ -12,7 +12,7 @@
 
 #include "answer.hpp"
 #include "cases.hpp"
-#include "license_key.hpp"
+#include "keyledger/license_key.hpp"
 #include "machine.hpp"
 #include "paseto.hpp"
 #include "signature.hpp"
@@ -148,7 +148,7 @@ class fuzz {
     }
     to_json(problem_of(answered{static_cast<int>(100 + from_.below(500)), body_in(raw), retry_after_ms(raw, now * 1000)}));
     for (const std::string& typed : {raw, text}) {
-      has_own_form(typed);
+      is_minted_key(typed);
       license_key_hash(typed);
       is_shared(typed);
       is_key_of("k", json(typed));

@@ -36,6 +36,11 @@ KEYLEDGER_API const char *keyledger_version(void);
 /** Frees a text that the library has returned; NULL is no text. */
 KEYLEDGER_API void keyledger_text_free(char *text);
 
+/** @return 1 when a typed license key is one that keyledger has minted, and complete; else 0, also for one that a vendor has imported */
+KEYLEDGER_API int keyledger_is_minted_key(const char *typed);
+KEYLEDGER_API char *keyledger_normalize_license_key(const char *typed);
+KEYLEDGER_API char *keyledger_license_key_hash(const char *typed);
+
 typedef enum keyledger_text_option {
   KEYLEDGER_BASE_URL = 1,
   KEYLEDGER_SDK_KEY = 2,
@@ -56,7 +61,8 @@ typedef enum keyledger_number_option {
   /** 1 or 0. */
   KEYLEDGER_ENFORCE_SETTINGS = 3,
   KEYLEDGER_REFRESH_SECONDS = 4,
-  KEYLEDGER_TIMEOUT_MS = 5
+  KEYLEDGER_TIMEOUT_MS = 5,
+  KEYLEDGER_EXPIRING_DAYS = 6
 } keyledger_number_option;
 
 /** Begins the options of a client. The caller frees them, also after a client was made of them. */
@@ -147,6 +153,9 @@ KEYLEDGER_API char *keyledger_client_borrow(keyledger_client *client, double sec
 KEYLEDGER_API char *keyledger_client_import_license(keyledger_client *client, const char *text);
 KEYLEDGER_API char *keyledger_client_close(keyledger_client *client);
 
+/** When the user comes back from a purchase. @return 1 when what the license grants has changed within half a minute, else 0 */
+KEYLEDGER_API int keyledger_client_refresh_after_purchase(keyledger_client *client);
+
 /** Both return `{"text":…,"token":…}`; `{"error":…}` when the storage cannot be written; and `null` without a file to give back. */
 KEYLEDGER_API char *keyledger_client_create_offline_request(keyledger_client *client, const char *license_key);
 KEYLEDGER_API char *keyledger_client_release(keyledger_client *client);
@@ -154,12 +163,13 @@ KEYLEDGER_API char *keyledger_client_release(keyledger_client *client);
 /** When to validate next, in milliseconds since 1970. */
 KEYLEDGER_API int64_t keyledger_client_next_validation_ms(const keyledger_client *client);
 
-/** @param state as JSON, for as long as the callback takes. It makes no call that needs the server */
-typedef void (*keyledger_listener)(void *context, const char *state);
-/** @return the number for `keyledger_client_unsubscribe`; 0 when nothing was subscribed */
+/** @param told a state or a notice as JSON, for as long as the callback takes. It makes no call that needs the server */
+typedef void (*keyledger_listener)(void *context, const char *told);
+/** Both return the number for `keyledger_client_unsubscribe`; 0 when nothing was subscribed. */
 KEYLEDGER_API uint64_t keyledger_client_subscribe(keyledger_client *client, keyledger_listener listener, void *context);
+KEYLEDGER_API uint64_t keyledger_client_on_notice(keyledger_client *client, keyledger_listener listener, void *context);
 KEYLEDGER_API void keyledger_client_unsubscribe(keyledger_client *client, uint64_t number);
-/** Calls the listeners when the state has changed by itself, as when a lease ends. */
+/** Calls the listeners when the state has changed by itself, as when a lease ends, and when an end has come near. */
 KEYLEDGER_API void keyledger_client_announce(keyledger_client *client);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 #ifndef KEYLEDGER_CLIENT_HPP
 #define KEYLEDGER_CLIENT_HPP
 
+#include "keyledger/notice.hpp"
 #include "keyledger/ports.hpp"
 #include "keyledger/problem.hpp"
 #include "keyledger/state.hpp"
@@ -45,6 +46,8 @@ struct client_options {
   bool enforce_settings = false;
   /** How often a running app validates. A lease that ends sooner is renewed at half of its time. */
   std::int64_t refresh_seconds = 43200;
+  /** How many days before its end a license is told to end soon. */
+  std::int64_t expiring_days = 7;
   /** How long one request may take. */
   std::int64_t timeout_ms = 15000;
   /** Called when the storage cannot be read or written. */
@@ -95,6 +98,12 @@ class client {
   outcome activate(const std::string& license_key);
   /** Asks the server now. Calls at the same time share one request. */
   outcome validate();
+  /**
+   * Call it when the user comes back from the page of a purchase: it validates every 3 seconds for half a minute, until what the license
+   * grants is another than before. It blocks until then.
+   * @return whether it is
+   */
+  bool refresh_after_purchase();
   /** Gives the seat back and forgets the license. */
   outcome deactivate();
   /** Starts the trial of this machine, also without a connection when its length is known. */
@@ -125,8 +134,14 @@ class client {
    * that needs the server. What it throws is dropped. @return the number for `unsubscribe`
    */
   std::uint64_t subscribe(std::function<void(const keyledger::state&)> listener);
+  /**
+   * Calls the listener with what happens to the license and concerns the user, when the client sees it; as `subscribe` does.
+   * @return the number for `unsubscribe`
+   */
+  std::uint64_t on_notice(std::function<void(const notice&)> listener);
+  /** Calls a listener no more. @param number what `subscribe` or `on_notice` has returned; another is ignored */
   void unsubscribe(std::uint64_t number);
-  /** Calls the listeners when the state has changed by itself, as when a lease ends. */
+  /** Calls the listeners when the state has changed by itself, as when a lease ends, and when an end has come near. */
   void announce();
 
  private:
