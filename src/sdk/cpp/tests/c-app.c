@@ -3,6 +3,7 @@
  * at a server, with a storage of its own. It prints each answer.
  * Its arguments are an address, a tenant id, a product id, an SDK key, a license key, and the time in milliseconds.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,25 @@ static int send_settings(void *context, const keyledger_request *request, keyled
 static void count_states(void *context, const char *state) {
   expect(state[0] == '{', "a listener gets no state");
   ++*(int *)context;
+}
+
+/* Where there is no program that reaches a key store, the app is told what to install. */
+static void check_key_store(void) {
+  keyledger_key_store *store = keyledger_key_store_new("acme", "editor");
+  keyledger_options *options = keyledger_options_new("acme", "editor");
+  expect(keyledger_key_store_new(NULL, "editor") == NULL && keyledger_key_store_error(NULL) == NULL, "NULL is taken for a key store");
+  expect(!keyledger_options_set_key_store(options, NULL), "no key store is taken for one");
+  expect(keyledger_options_set_key_store(options, store), "a key store is refused");
+  expect(keyledger_key_store_error(store) == NULL, "a key store has failed before it was used");
+  expect(setenv("PATH", "/nowhere", 1) == 0, "the PATH cannot be set");
+  keyledger_client *client = keyledger_client_new(options, NULL);
+  keyledger_options_free(options);
+  keyledger_text_free(keyledger_client_start(client));
+  char *error = keyledger_key_store_error(store);
+  expect(error != NULL && strstr(error, "secret-tool is missing: install it") != NULL, "it is not said what to install");
+  keyledger_text_free(error);
+  keyledger_client_free(client);
+  keyledger_key_store_free(store);
 }
 
 static void check_license_keys(const char *minted) {
@@ -132,6 +152,7 @@ int main(int count, char **words) {
   if (count != 7) return 2;
   check_without_server();
   check_license_keys(words[5]);
+  check_key_store();
 
   now = strtoll(words[6], NULL, 10);
   keyledger_options *options = keyledger_options_new(words[2], words[3]);

@@ -94,6 +94,17 @@ typedef struct keyledger_storage {
 } keyledger_storage;
 KEYLEDGER_API int keyledger_options_set_storage(keyledger_options *options, const keyledger_storage *storage);
 
+/**
+ * A storage in the key store of the system; its functions are in the library `keyledger-client-key-store-c`. The caller frees it, after
+ * the clients that use it.
+ */
+typedef struct keyledger_key_store keyledger_key_store;
+KEYLEDGER_API keyledger_key_store *keyledger_key_store_new(const char *tenant_id, const char *product_id);
+KEYLEDGER_API void keyledger_key_store_free(keyledger_key_store *store);
+KEYLEDGER_API int keyledger_options_set_key_store(keyledger_options *options, keyledger_key_store *store);
+/** @return why it could not be read or written last, and what to do, for the caller to free; NULL when that has not happened */
+KEYLEDGER_API char *keyledger_key_store_error(keyledger_key_store *store);
+
 /** A request to send; it lasts as long as the callback. */
 typedef struct keyledger_request {
   const char *method;
