@@ -16,6 +16,8 @@ export type Fault =
   | { kind: 'truncated'; at: number }
   /** One bit is another. */
   | { kind: 'flipped'; at: number; bit: number }
+  /** The first bit of each signature is another. */
+  | { kind: 'forged' }
   /** Something else answers, with a page. */
   | { kind: 'page'; status: number }
   /** Too busy, with a pause to keep. */
@@ -111,6 +113,7 @@ export async function startBadNetwork(
 }
 
 function broken(body: Buffer, fault: Fault): Buffer {
+  if (fault.kind === 'forged') return forged(body)
   if (fault.kind === 'truncated') return body.subarray(0, Math.floor(body.length * fault.at))
   if (fault.kind !== 'flipped' || body.length === 0) return body
   const flipped = Buffer.from(body)
@@ -118,3 +121,15 @@ function broken(body: Buffer, fault: Fault): Buffer {
   flipped[at] = (flipped[at] ?? 0) ^ (1 << fault.bit)
   return flipped
 }
+
+/** In tokens the signature is the end of the payload, which the footer follows. */
+const forged = (body: Buffer): Buffer =>
+  Buffer.from(
+    body
+      .toString()
+      .replace(/"signature":"(.)/g, (_, first: string) => `"signature":"${first === 'A' ? 'B' : 'A'}`)
+      .replace(
+        /(v4\.public\.[\w-]+)([\w-])([\w-]{6})/g,
+        (_, head: string, one: string, tail: string) => `${head}${one === 'A' ? 'B' : 'A'}${tail}`,
+      ),
+  )

@@ -14,7 +14,7 @@ import { fileStorage } from '../../../src/sdk/javascript/node/index.ts'
 import { cmake, cppMissing } from '../../harness/cmake.ts'
 import { temporaryDirectory } from '../../harness/ledger.ts'
 import { mint } from '../../http/samples.ts'
-import { closeStage, openStage, type Stage } from './story.ts'
+import { closeStage, openStage, type Stage } from './stage.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const run = promisify(execFile)

@@ -11,8 +11,9 @@ import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'v
 import { cmake, cppMissing } from '../../harness/cmake.ts'
 import { temporaryDirectory } from '../../harness/ledger.ts'
 import { mint } from '../../http/samples.ts'
+import { testStories } from './matrix.ts'
 import { countVectors, vectors } from './published.ts'
-import { closeStage, openStage, type Stage, stories } from './story.ts'
+import { closeStage, openStage, type Stage } from './stage.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const built = temporaryDirectory()
@@ -55,12 +56,12 @@ describe('the client in C++', () => {
     expect(await run('fuzz', vectors, '3', '1')).toMatch(/^[1-9]\d* texts read, 0 failed\n$/)
   })
 
-  test.for(stories)(
-    'passes through the states of the client in JavaScript, in a story of %s',
-    async ([, tell], context) => {
+  testStories(
+    'C++',
+    () => stage,
+    (context) => {
       needTools(context)
-      const path = join(built, 'story')
-      await tell(stage, { language: 'cpp', path, words: [], environment: process.env })
+      return { language: 'cpp', path: join(built, 'story'), words: [], environment: process.env }
     },
   )
 

@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { buildDotnet, type DotnetProgram } from '../../harness/dotnet.ts'
+import { testStories } from './matrix.ts'
 import { countVectors, vectors } from './published.ts'
-import { closeStage, openStage, type Stage, stories } from './story.ts'
+import { closeStage, openStage, type Stage } from './stage.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const name = 'Keyledger.Client.Checks'
@@ -46,11 +47,12 @@ describe('the client in C#', () => {
     )
   })
 
-  test.for(stories)(
-    'passes through the states of the client in JavaScript in a story of %s',
-    async ([, tell], context) => {
+  testStories(
+    'C#',
+    () => stage,
+    (context) => {
       const { path, environment } = program(context)
-      await tell(stage, { language: 'csharp', path: 'dotnet', words: [path, 'story'], environment })
+      return { language: 'csharp', path: 'dotnet', words: [path, 'story'], environment }
     },
   )
 })

@@ -5,8 +5,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { type Crate, openCrate } from '../../harness/cargo.ts'
+import { testStories } from './matrix.ts'
 import { countVectors } from './published.ts'
-import { closeStage, openStage, type Stage, stories } from './story.ts'
+import { closeStage, openStage, type Stage } from './stage.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const crates = [
@@ -65,12 +66,12 @@ describe('the client in Rust', () => {
     await crate(context).cargo('test', '--no-default-features', '--lib', '--', 'machine')
   })
 
-  test.for(stories)(
-    'passes through the states of the client in JavaScript in a story of %s',
-    async ([, tell], context) => {
+  testStories(
+    'Rust',
+    () => stage,
+    (context) => {
       const { target, environment } = crate(context)
-      const path = join(target, 'debug/examples/story')
-      await tell(stage, { language: 'rust', path, words: [], environment })
+      return { language: 'rust', path: join(target, 'debug/examples/story'), words: [], environment }
     },
   )
 })
