@@ -16,6 +16,7 @@ using namespace keyledger;
 struct keyledger_options {
   client_options made;
   std::string storage_path;
+  std::string proxy;
   std::vector<std::string> relays;
   /** Absent while the machine is asked itself. */
   std::optional<device_identity> identity;
@@ -142,6 +143,9 @@ bool set_text(keyledger_options& options, int option, const char *value) {
     case KEYLEDGER_STORAGE_PATH:
       options.storage_path = value;
       return true;
+    case KEYLEDGER_PROXY:
+      options.proxy = value;
+      return true;
     case KEYLEDGER_MACHINE_HASH:
       if (!options.identity) options.identity.emplace();
       options.identity->machine_hash = value;
@@ -181,7 +185,7 @@ client_options whole(const keyledger_options& options) {
   if (!made.storage) made.storage = std::make_shared<file_storage>(options.storage_path);
   if (!options.relays.empty()) made.relays = [relays = options.relays] { return relays; };
 #if defined(KEYLEDGER_WITH_CURL)
-  if (!made.transport) made.transport = std::make_shared<curl_transport>();
+  if (!made.transport) made.transport = std::make_shared<curl_transport>(options.proxy);
 #endif
   made.identity = [said = options.identity, tenant = made.tenant_id, product = made.product_id] {
     return said ? *said : identify_device(tenant, product);

@@ -1,7 +1,7 @@
 /*
  * A program in C: it checks that arguments which are missing and parts that fail end no call, and then goes through the life of a license
- * at a server, with a storage of its own. It prints each answer.
- * Its arguments are an address, a tenant id, a product id, an SDK key, a license key, and the time in milliseconds.
+ * at a server, with a storage of its own, through a proxy. It prints each answer.
+ * Its arguments are an address, a tenant id, a product id, an SDK key, a license key, the time in milliseconds, and the address of a proxy.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -149,7 +149,7 @@ int main(int count, char **words) {
   int64_t now = 0;
   keyledger_clock clock = {&now, told_time, no_pause};
   char *error = NULL;
-  if (count != 7) return 2;
+  if (count != 8) return 2;
   check_without_server();
   check_license_keys(words[5]);
   check_key_store();
@@ -158,6 +158,7 @@ int main(int count, char **words) {
   keyledger_options *options = keyledger_options_new(words[2], words[3]);
   keyledger_options_set_text(options, KEYLEDGER_BASE_URL, words[1]);
   keyledger_options_set_text(options, KEYLEDGER_SDK_KEY, words[4]);
+  keyledger_options_set_text(options, KEYLEDGER_PROXY, words[7]);
   keyledger_options_set_text(options, KEYLEDGER_MACHINE_HASH, "hash-of-the-machine-c");
   keyledger_options_set_storage(options, &store);
   keyledger_options_set_clock(options, &clock);

@@ -52,7 +52,9 @@ typedef enum keyledger_text_option {
   /** The file that the client keeps its facts in. Without it and `keyledger_options_set_storage`, they last as long as the client. */
   KEYLEDGER_STORAGE_PATH = 8,
   /** In place of what this machine says of itself, which is the default; an empty text says nothing of it. */
-  KEYLEDGER_MACHINE_HASH = 9
+  KEYLEDGER_MACHINE_HASH = 9,
+  /** The address of a proxy for libcurl, in place of those of the environment. */
+  KEYLEDGER_PROXY = 10
 } keyledger_text_option;
 
 typedef enum keyledger_number_option {
