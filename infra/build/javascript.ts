@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { writeDescribed } from './sdk-operations.ts'
@@ -42,4 +43,21 @@ export async function buildJavascript(folder = source): Promise<void> {
   await writeDescribed(join(root, 'test/http/openapi.snapshot.json'), join(dist, 'server'))
   if (folder === source) return
   for (const name of ['package.json', 'README.md']) cpSync(join(source, name), join(folder, name))
+}
+
+/** Builds the npm package and packs it. @param to the folder of the archive @returns the path of the archive */
+export async function packJavascript(to: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'keyledger-package-'))
+  try {
+    await buildJavascript(folder)
+    cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+    const [name = ''] =
+      execFileSync('npm', ['pack', '--silent', '--pack-destination', to], {
+        cwd: folder,
+        encoding: 'utf8',
+      }).match(/\S+\.tgz/) ?? []
+    return join(to, name)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }

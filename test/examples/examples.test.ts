@@ -227,24 +227,75 @@ type Licensing = {
   startLicensing(given: object): { client: Client; ready: Promise<State> }
 }
 
-test('the licensing of the Electron app answers its window and tells it of changes', async () => {
+/** Starts the licensing of the Electron app, and says what its window is sent. */
+async function startElectronApp(folder: string) {
   const { startLicensing } = (await import(
     pathToFileURL(example('electron-app/licensing.js')).href
   )) as Licensing
   const handlers = new Map<string, (event: unknown, ...args: unknown[]) => unknown>()
   const ipcMain = { handle: (name: string, handler: () => unknown) => handlers.set(name, handler) }
-  const shown: string[] = []
-  const folder = host.path('electron')
-  const show = ({ status }: State) => shown.push(status)
-  const { client, ready } = startLicensing({ ipcMain, folder, show, env: environment })
+  const shown: State[] = []
+  const safeStorage = {
+    encryptString: (text: string) => Buffer.from(text).map((byte) => byte ^ 1),
+    decryptString: (bytes: Buffer) => Buffer.from(bytes.map((byte) => byte ^ 1)).toString(),
+  }
+  const { client, ready } = startLicensing({
+    ...{ ipcMain, folder, env: environment, system: { safeStorage, fetch: globalThis.fetch } },
+    show: (state: State) => shown.push(state),
+    tell: () => undefined,
+  })
   await ready
-  const { licenseKey } = await mint(api.ask, tenant.token, 'demo-app')
   const invoke = (name: string, ...args: unknown[]) => handlers.get(`license:${name}`)?.({}, ...args)
+  return { client, shown, invoke }
+}
+
+test('the licensing of the Electron app answers its window and tells it of changes', async () => {
+  const folder = host.path('electron')
+  const { client, shown, invoke } = await startElectronApp(folder)
+  const { licenseKey } = await mint(api.ask, tenant.token, 'demo-app')
   expect(await invoke('activate', licenseKey)).toMatchObject({ ok: true, state: { status: 'licensed' } })
   expect(await invoke('state')).toMatchObject({ status: 'licensed', entitlements: ['pro'] })
+  const stored = readFileSync(join(folder, 'license.json'), 'utf8')
+  expect(stored).toMatch(/^[A-Za-z0-9+/=]+$/)
   expect(await invoke('deactivate')).toMatchObject({ ok: true, state: { status: 'unlicensed' } })
   client.stop()
-  expect(shown).toStrictEqual(['unlicensed', 'licensed', 'unlicensed'])
+  expect(shown.map(({ status }) => status)).toStrictEqual(['unlicensed', 'licensed', 'unlicensed'])
+})
+
+test('the prompt of the Electron app takes a key, says what is wrong with another one, and gives the license back', async () => {
+  const { client, shown, invoke } = await startElectronApp(host.path('electron-prompt'))
+  const browser = await launchBrowser()
+  try {
+    const page = await browser.newPage()
+    page.setDefaultTimeout(waitMs)
+    await page.exposeFunction('invoke', invoke)
+    await page.addInitScript(`
+      const listeners = []
+      window.changed = (state) => listeners.forEach((listener) => listener(state))
+      const call = (name) => (...args) => window.invoke(name, ...args)
+      window.license = {
+        ...{ activate: call('activate'), deactivate: call('deactivate'), startTrial: call('trial') },
+        ...{ purchased: call('purchased'), state: call('state') },
+        onChange: (listener) => listeners.push(listener),
+        onNotice: () => undefined,
+      }`)
+    client.subscribe((state) => void page.evaluate(`window.changed(${JSON.stringify(state)})`))
+    await page.goto(pathToFileURL(example('electron-app/index.html')).href)
+    await page.getByText('Enter your license key').waitFor()
+    await page.getByLabel('License key').fill('DEMO-1')
+    await page.getByRole('button', { name: 'Activate' }).click()
+    await page.getByText('not found').waitFor()
+    const { licenseKey } = await mint(api.ask, tenant.token, 'demo-app')
+    await page.getByLabel('License key').fill(licenseKey)
+    await page.keyboard.press('Enter')
+    await page.getByText('This app is licensed.').waitFor()
+    await page.getByRole('button', { name: 'Give the license back' }).click()
+    await page.getByRole('button', { name: 'Activate' }).waitFor()
+  } finally {
+    await browser.close()
+    client.stop()
+  }
+  expect(shown.map(({ status }) => status)).toStrictEqual(['unlicensed', 'licensed', 'unlicensed'])
 })
 
 /** The address that a program prints when it listens. */

@@ -30,7 +30,7 @@ test.each([
   'docs/examples/offline-app/main.js',
   'docs/examples/floating-app/job.js',
   'docs/examples/floating-app/laptop.js',
-  ...['licensing.js', 'main.js', 'preload.cjs', 'index.html', 'renderer.js'].map(
+  ...['licensing.js', 'protected-storage.js', 'main.js', 'preload.cjs', 'index.html', 'renderer.js'].map(
     (name) => `docs/examples/electron-app/${name}`,
   ),
 ])('%s is complete in the tutorial', (file) => {

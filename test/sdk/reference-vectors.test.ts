@@ -13,6 +13,7 @@ import { newFacts } from '../../src/sdk/javascript/app/index.ts'
 import { newOfflineFacts } from '../../src/sdk/javascript/app/offline/facts.ts'
 import { takeCarried } from '../../src/sdk/javascript/app/offline/take.ts'
 import {
+  isMintedKey,
   licenseKeyHash,
   normaliseLicenseKey,
   verifyLease,
@@ -115,6 +116,7 @@ test('license keys: normalized, hashed, and checked by Luhn mod 32', () => {
   for (const { typed, normalized, hash, valid } of LicenseKeys.parse(read('license-keys.json')).cases) {
     expect(normaliseLicenseKey(typed)).toBe(normalized)
     expect(licenseKeyHash(typed)).toBe(hash)
+    expect(isMintedKey(typed)).toBe(valid)
     expect(createHash('sha256').update(normalized).digest('hex')).toBe(hash)
     const body = /^[A-Z0-9]{2,8}?([0-9A-HJKMNP-TV-Z]{26})$/.exec(normalized)?.[1] ?? 'U'
     const values = [...body]

@@ -2,18 +2,23 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@keyledger/client'
 import { fileStorage, identifyDevice } from '@keyledger/client/node'
+import { protectedStorage } from './protected-storage.js'
 
 /**
- * The licensing of the main process. It needs nothing of Electron but its `ipcMain`, so tests run it in Node.
- * @param show sends a state to the window
+ * The licensing of the main process. It needs nothing of Electron but what it is given, so tests run it in Node.
+ * @param show sends a state to the window, and `tell` a notice
+ * @param system the `fetch` of Electron, and its `safeStorage` where the system has a key store
  */
-export function startLicensing({ ipcMain, folder, show, env = process.env }) {
+export function startLicensing({ ipcMain, folder, show, tell, system = {}, env = process.env }) {
+  const { safeStorage, ...network } = system
+  const file = fileStorage(join(folder, 'license.json'))
   const client = createClient({
     baseUrl: env.LICENSE_SERVER ?? 'http://localhost:8080',
     tenantId: env.TENANT ?? 'demo',
     productId: env.PRODUCT ?? 'demo-app',
     sdkKey: env.SDK_KEY ?? '',
-    storage: fileStorage(join(folder, 'license.json')),
+    storage: safeStorage ? protectedStorage(file, safeStorage) : file,
+    ...network,
     deviceName: hostname(),
     identity: identifyDevice,
     platform: env.PLATFORM ?? process.platform,
@@ -21,7 +26,9 @@ export function startLicensing({ ipcMain, folder, show, env = process.env }) {
   ipcMain.handle('license:activate', (_event, key) => client.activate(String(key)))
   ipcMain.handle('license:deactivate', () => client.deactivate())
   ipcMain.handle('license:trial', () => client.startTrial())
+  ipcMain.handle('license:purchased', () => client.refreshAfterPurchase())
   ipcMain.handle('license:state', () => client.state())
   client.subscribe(show)
+  client.onNotice(tell)
   return { client, ready: client.start() }
 }

@@ -5,6 +5,8 @@ contextBridge.exposeInMainWorld('license', {
   activate: (key) => ipcRenderer.invoke('license:activate', key),
   deactivate: () => ipcRenderer.invoke('license:deactivate'),
   startTrial: () => ipcRenderer.invoke('license:trial'),
+  purchased: () => ipcRenderer.invoke('license:purchased'),
   state: () => ipcRenderer.invoke('license:state'),
   onChange: (listener) => ipcRenderer.on('license:changed', (_event, state) => listener(state)),
+  onNotice: (listener) => ipcRenderer.on('license:notice', (_event, notice) => listener(notice)),
 })

@@ -14,6 +14,6 @@ export {
   type LeasedDevice,
   verifyLease2,
 } from './lease2.ts'
-export { licenseKeyHash, normaliseLicenseKey } from './license-key.ts'
+export { isMintedKey, licenseKeyHash, normaliseLicenseKey } from './license-key.ts'
 export { type Refusal, type RefusalDoubt, verifyRefusal } from './refusal.ts'
 export { type Settings, type SettingsRefusal, verifySettings } from './settings.ts'

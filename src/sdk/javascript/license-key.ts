@@ -9,9 +9,21 @@ const ownForm = /^[A-Z0-9]{2,8}[0-9A-HJKMNP-TV-Z]{26}$/
  * minted, which its check character shows, O becomes 0, and I and L become 1.
  */
 export function normaliseLicenseKey(typed: string): string {
-  const text = typed.normalize('NFKC').toUpperCase().replace(/[\s-]/g, '')
+  const text = plainKey(typed)
+  return asMinted(text) ?? text
+}
+
+/**
+ * Whether a typed key is one that keyledger has minted, complete and without a typing error: to say so before a call. Keys that were
+ * imported have other forms, so another one may be good too.
+ */
+export const isMintedKey = (typed: string): boolean => asMinted(plainKey(typed)) !== undefined
+
+const plainKey = (typed: string): string => typed.normalize('NFKC').toUpperCase().replace(/[\s-]/g, '')
+
+function asMinted(text: string): string | undefined {
   const read = text.replace(/O/g, '0').replace(/[IL]/g, '1')
-  return ownForm.test(read) && hasCheckCharacter(read.slice(-26)) ? read : text
+  return ownForm.test(read) && hasCheckCharacter(read.slice(-26)) ? read : undefined
 }
 
 /** The `licenseKeyHash` of a lease: lower-case hex SHA-256 of the normalized key. */

@@ -2,6 +2,7 @@
  * The client for apps: activates, validates, works offline until a lease or a license file ends, and has one state to show.
  * It runs in browsers, Electron, Node, Deno and workers.
  */
+export { isMintedKey } from '../license-key.ts'
 export { type Client, createClient } from './client.ts'
 export { type Facts, factsFrom, newFacts, textOf } from './facts.ts'
 export type { DeviceIdentity, Identify } from './identity.ts'
