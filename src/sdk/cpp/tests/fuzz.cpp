@@ -41,6 +41,7 @@ class mutation {
  public:
   mutation(std::vector<std::string> seeds, unsigned seed) : seeds_(std::move(seeds)), random_(seed) {}
 
+  void begin(unsigned seed) { random_.seed(seed); }
   std::size_t below(std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_); }
 
   std::string text() {
@@ -98,7 +99,12 @@ class fuzz {
   /** Reads a text with everything, and returns it for a report. @throws when something is wrong */
   void step(std::string& text) {
     text = from_.text();
-    switch (from_.below(4)) {
+    read_as(text, from_.below(4));
+  }
+
+  /** Reads a text in one of four ways. @throws when something is wrong */
+  void read_as(const std::string& text, std::size_t way) {
+    switch (way) {
       case 0:
         return read_as_signed(text);
       case 1:
@@ -106,6 +112,12 @@ class fuzz {
       default:
         return read(text);
     }
+  }
+
+  /** A text made of those of the vectors, the same for the same number. What is random later follows from it as well. */
+  std::string made_with(unsigned seed) {
+    from_.begin(seed);
+    return from_.text();
   }
 
  private:
@@ -228,7 +240,11 @@ class fuzz {
     options.clock = time;
     options.identity = [text] { return device_identity{text, {{"os", text}}}; };
     client app(std::move(options));
-    const auto check = [&app] {
+    bool is_told = false;
+    app.on_notice([&is_told](const notice&) { is_told = true; });
+    const auto check = [&] {
+      app.announce();
+      expect(!is_told, "a client tells of a license that it has never had");
       expect(!app.state().grants(), "a client grants something");
       expect(!app.has("pro") && !app.value("pro"), "a client has an entitlement");
     };
@@ -242,6 +258,7 @@ class fuzz {
     app.create_offline_request(text);
     app.import_license(text);
     app.borrow(static_cast<double>(from_.below(100)));
+    if (from_.below(32) == 0) expect(!app.refresh_after_purchase(), "a purchase is found that was not made");
     check();
     time->ms += 86400000;
     app.release();
@@ -259,6 +276,33 @@ class fuzz {
 };
 
 }  // namespace
+
+#if defined(KEYLEDGER_LIBFUZZER)
+
+/** The folder of the vectors is in the environment, since libFuzzer has arguments of its own. */
+static fuzz& reading() {
+  static fuzz made(std::getenv("KEYLEDGER_VECTORS"), 1);
+  return made;
+}
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+/** Now and then it begins with a text of the vectors, so that no corpus has to be kept. */
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  if (seed % 8 != 0) return LLVMFuzzerMutate(data, size, most);
+  const std::string text = static_cast<char>(seed / 8 % 4) + reading().made_with(seed);
+  return text.copy(reinterpret_cast<char*>(data), most);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  // So that the same bytes have the same random answers.
+  reading().made_with(static_cast<unsigned>(size));
+  reading().read_as({reinterpret_cast<const char*>(data) + 1, size - 1}, data[0] % 4);
+  return 0;
+}
+
+#else
 
 int main(int count, char** words) {
   if (count != 4) {
@@ -287,3 +331,5 @@ int main(int count, char** words) {
   std::cout << texts << " texts read, 0 failed\n";
   return texts > 0 ? 0 : 1;
 }
+
+#endif

@@ -10,7 +10,9 @@ namespace keyledger {
 
 /** What a client is made of. Only `tenant_id`, `product_id`, `storage` and either `base_url` or `keys` are needed. */
 struct client_options {
+  /** The vendor, as the license server names it. */
   std::string tenant_id;
+  /** The product, likewise. */
   std::string product_id;
   /** The address of the license server, `https://licenses.example.com`. Without it, and without relays, nothing is sent. */
   std::string base_url;
@@ -18,12 +20,15 @@ struct client_options {
   std::string sdk_key;
   /** The public keys that the app ships, in base64 by `kid`, so that it does not have to fetch them first. */
   std::map<std::string, std::string> keys;
+  /** Where the license, and the device's own key for license files, are kept: `file_storage`, or `key_store_storage`. */
   std::shared_ptr<keyledger::storage> storage;
-  /** Needed with `base_url` or relays. */
+  /** Needed with `base_url` or relays: `curl_transport`, or the app's own. */
   std::shared_ptr<keyledger::transport> transport;
+  /** The time, which tests replace. */
   std::shared_ptr<keyledger::clock> clock = system_clock();
   /** How the vendor and the customer see this device, such as its host name. */
   std::optional<std::string> device_name;
+  /** For the vendor to see, as `device_name`. */
   std::optional<std::string> app_version;
   /** When the app was built, in Unix seconds. A license covers builds until its updates end. */
   std::optional<std::int64_t> app_built_at;
@@ -73,7 +78,13 @@ struct carried {
 /**
  * The client of an app. It starts no thread: calls that need the server block until it has answered, at most three attempts, and
  * may be made from any thread; one request is under way at a time. `state`, `has` and `value` never wait for a request.
- * `examples/app.cpp` shows a whole program.
+ * Calls that return an `outcome` throw nothing but what the transport of an app throws. From `examples/app.cpp`, which is a whole program:
+ *
+ *     keyledger::client client(std::move(options));
+ *
+ *     client.start();
+ *     const auto found = count > 2 ? client.activate(words[2]) : client.validate();
+ *     if (found.problem) std::cerr << keyledger::name_of(found.problem->code) << ": " << found.problem->message << '\n';
  */
 class client {
  public:
@@ -89,14 +100,17 @@ class client {
   keyledger::state start();
   /** The present state; it may change by itself as time passes. */
   keyledger::state state() const;
-  /** Whether the present state grants an entitlement. */
+  /** @return whether the present state grants an entitlement */
   bool has(const std::string& entitlement) const;
-  /** Its value: a number or text, or `true` when it has none; nothing when the present state does not grant it. */
+  /** @return its value: a number or text, or `true` when it has none; nothing when the present state does not grant it */
   std::optional<entitlement_value> value(const std::string& entitlement) const;
 
-  /** Takes a seat with a license key that a person has typed. The same device never takes a second one. */
+  /**
+   * Takes a seat with a license key that a person has typed. The same device never takes a second one.
+   * @return without a problem when the license is active here; else why it is not, and the state of before
+   */
   outcome activate(const std::string& license_key);
-  /** Asks the server now. Calls at the same time share one request. */
+  /** Asks the server now. Calls at the same time share one request. @return without a problem when the server has answered for the license */
   outcome validate();
   /**
    * Call it when the user comes back from the page of a purchase: it validates every 3 seconds for half a minute, until what the license
@@ -104,15 +118,19 @@ class client {
    * @return whether it is
    */
   bool refresh_after_purchase();
-  /** Gives the seat back and forgets the license. */
+  /** Gives the seat back and forgets the license. @return with a problem when the server was not reached; the license then stays */
   outcome deactivate();
-  /** Starts the trial of this machine, also without a connection when its length is known. */
+  /** Starts the trial of this machine, also without a connection when its length is known. @return with `no_trial` when there is none */
   outcome start_trial();
   /** Borrows the floating seat of this device for a time without a network. @param seconds for how long; it may be less */
   outcome borrow(double seconds);
-  /** Asks for a license file, the first or the next one. @throws std::runtime_error when the storage cannot be written */
+  /**
+   * Asks for a license file, the first or the next one, with a license key that a person has typed.
+   * @return a text to carry to the vendor
+   * @throws std::runtime_error when the storage cannot be written
+   */
   carried create_offline_request(const std::string& license_key);
-  /** Takes a text that was carried here: the answer to the last request, or the list of withdrawn files. */
+  /** Takes a text that was carried here: the answer to the last request, or the list of withdrawn files. @return with a problem when it is not taken */
   outcome import_license(const std::string& text);
   /**
    * Gives the license file and its seat back: the text frees the seat at the vendor.

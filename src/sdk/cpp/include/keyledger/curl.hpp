@@ -20,6 +20,7 @@ class curl_transport : public transport {
   ~curl_transport() override;
   curl_transport(const curl_transport&) = delete;
   curl_transport& operator=(const curl_transport&) = delete;
+  /** @return nothing when no complete answer came in time; one without its body when that is longer than any answer of the server */
   std::optional<http_response> send(const http_request& request) override;
 
  private:
