@@ -73,7 +73,8 @@ function cellsIn(text: string): Map<string, string[]> {
 
 function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((name, index) =>
-    Math.max(name.length, ...rows.map((row) => row[index]?.length ?? 0)),
+    // At least as wide as the check of formats wants it.
+    Math.max(3, name.length, ...rows.map((row) => row[index]?.length ?? 0)),
   )
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(' | ')} |\n`

@@ -5,6 +5,7 @@
  * Its arguments are the folder of the vectors, for how many seconds, and the seed of the random numbers.
  */
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <random>
@@ -316,13 +317,14 @@ int main(int count, char** words) {
   for (; steady::now() < end; ++texts) {
     std::string text;
     std::string why;
-    const auto from = steady::now();
+    // The time of the processor: others may use it as well.
+    const std::clock_t from = std::clock();
     try {
       reading.step(text);
     } catch (const std::exception& error) {
       why = error.what();
     }
-    if (steady::now() - from > std::chrono::seconds(2)) why = "it takes longer than two seconds";
+    if (std::clock() - from > 2 * CLOCKS_PER_SEC) why = "it takes longer than two seconds";
     if (!why.empty()) {
       std::cout << "FAILED with seed " << words[3] << ": " << why << '\n' << to_base64url(text) << '\n';
       return 1;

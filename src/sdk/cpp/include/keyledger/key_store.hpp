@@ -11,7 +11,7 @@ namespace keyledger {
  * decrypt. It is in the library of its own `keyledger-client-key-store`.
  *
  * On Linux each access runs a program, which takes 20 to 100 ms, and a locked key ring asks its user for the password, for a minute at
- * most. A write is complete or does not happen, as with `file_storage`.
+ * most. `client::state` writes once a minute. A write is complete or does not happen, as with `file_storage`.
  */
 class key_store_storage : public storage {
  public:
