@@ -6,7 +6,7 @@ import type { MasterKey } from '../vault/master-key.ts'
  * A keyed hash to look up something short or guessable without revealing it: an email address, a user code, or what a provider calls a person.
  */
 export type Fingerprint = (
-  kind: 'email' | 'user code' | 'identity' | 'customer identity',
+  kind: 'email' | 'user code' | 'activation code' | 'identity' | 'customer identity',
   text: string,
 ) => string
 

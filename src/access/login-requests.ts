@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
-import { type RandomBytes, randomText } from '../credentials/random.ts'
-import { newSecret } from '../credentials/secret.ts'
+import type { RandomBytes } from '../credentials/random.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import { Scope } from '../domain/tokens/events.ts'
+import { type NewCodes, newCodes } from './device-codes.ts'
 import type { Fingerprint } from './fingerprint.ts'
 
 /** How long the codes of a device authorization are valid, and the interval between two polls; seconds. */
@@ -10,9 +10,6 @@ export const loginLifetimeSeconds = 600
 export const pollIntervalSeconds = 5
 /** A poll that arrives this much early is still accepted, because network delays vary. */
 const toleranceMs = 500
-
-/** Consonants only, as RFC 8628 suggests, so that no words are formed. */
-const userCodeAlphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 
 /** A pending device authorization of an API client: its name, scopes and address. */
 export type LoginRequest = {
@@ -23,8 +20,6 @@ export type LoginRequest = {
   createdAt: string
   expiresAt: string
 }
-
-export type Codes = { deviceCode: string; userCode: string }
 
 const columns = `device_code_hash as "deviceCodeHash", client_name as "clientName", scopes, address,
   created_at as "createdAt", expires_at as "expiresAt"`
@@ -38,9 +33,8 @@ export async function openLoginRequest(
   random: RandomBytes,
   request: { clientName: string; scopes: readonly Scope[]; address: string },
   now: Date,
-): Promise<Codes> {
-  const deviceCode = newSecret(random)
-  const letters = randomText(userCodeAlphabet, 8, random)
+): Promise<Pick<NewCodes, 'deviceCode' | 'userCode'>> {
+  const { deviceCode, letters, userCode } = newCodes(random)
   const { rowCount } = await db.query(
     `insert into vault.login_requests
        (device_code_hash, user_code_index, client_name, scopes, address, created_at, expires_at)
@@ -57,15 +51,7 @@ export async function openLoginRequest(
   )
   // Another pending request has the same user code, one of 20^8.
   if (rowCount === 0) return openLoginRequest(db, fingerprint, random, request, now)
-  return { deviceCode, userCode: `${letters.slice(0, 4)}-${letters.slice(4)}` }
-}
-
-/** Normalizes a typed user code: any case, with or without the hyphen. Undefined for an invalid code. */
-export function userCodeLetters(typed: string): string | undefined {
-  const letters = typed.toUpperCase().replace(/[^A-Z0-9]/g, '')
-  return letters.length === 8 && [...letters].every((letter) => userCodeAlphabet.includes(letter))
-    ? letters
-    : undefined
+  return { deviceCode, userCode }
 }
 
 /** Finds a pending request by its user code (normalized letters). */

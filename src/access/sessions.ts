@@ -201,6 +201,7 @@ export async function sweep(db: Pool, now: Date): Promise<void> {
   await db.query('delete from vault.logout_tokens where expires_at < $1', [now])
   await db.query('delete from vault.known_devices where expires_at < $1', [now])
   await db.query('delete from vault.login_requests where expires_at < $1', [before(0)])
+  await db.query('delete from vault.browser_activations where expires_at < $1', [now])
   // A link whose mail is in the mailbox leads the erasure of its person to that mail.
   await db.query('delete from vault.customer_links where expires_at < $1 and mail_id is null', [before(0)])
   await db.query('delete from vault.customer_sessions where created_at < $1', [before(visitsKeptMs)])

@@ -138,7 +138,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     runTestPurchase: createTestPurchaseRunner(ports, createTestPurchaseDriver(ports, sendInProcess(app))),
   })
   runtimeRoutes(routes, ports, authority)
-  clientRoutes(routes, ports, clientAuthority)
+  clientRoutes(routes, ports, clientAuthority, options.baseUrl)
   mcpRoute(app, ownVersion())
   await dashboard(app, options)
   await portal(app, options)

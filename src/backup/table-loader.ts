@@ -65,6 +65,7 @@ export const excludedTables: Readonly<Record<string, string>> = {
   'vault.portal_viewings': 'lasts minutes and belongs to a session',
   'vault.known_devices': 'a browser is known again after the next sign-in',
   'vault.login_requests': 'lasts minutes; the program asks again',
+  'vault.browser_activations': 'lasts minutes; the app asks again',
   'vault.attempts': 'every allowance begins anew',
   'usage.writers': 'belongs to running processes',
   'usage.forgotten_refusals': 'concerns what running processes have in memory',

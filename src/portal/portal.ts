@@ -6,6 +6,7 @@ import { problemOf } from '../http/errors.ts'
 import { readForms } from '../http/pages/read-forms.ts'
 import { guardPages, refuseForeignForms } from '../http/pages/security.ts'
 import { notFound } from '../http/problem.ts'
+import { activatePages } from './activate/route.ts'
 import { serveAssets } from './assets.ts'
 import type { PortalContext } from './context.ts'
 import { cookiesOf, formTokens } from './cookies.ts'
@@ -52,6 +53,7 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
       licensePages(pages, context)
       deviceActions(pages, context)
       keyActions(pages, context)
+      activatePages(pages, context)
       fileRoutes(pages, context)
       relayRoutes(pages, context)
       personSeatRoutes(pages, context)

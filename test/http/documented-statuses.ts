@@ -211,6 +211,8 @@ export const statuses: Record<string, number[]> = {
   'POST /{tenantId}/{productId}/activate': [200, 400, 401, 402, 403, 404, 422],
   'POST /{tenantId}/{productId}/validate': [200, 400, 401, 403, 404, 422],
   'POST /{tenantId}/{productId}/heartbeat': [200, 400, 401, 403, 404, 422],
+  'POST /{tenantId}/{productId}/browser-activations': [200, 400, 401, 403, 404, 422],
+  'POST /{tenantId}/{productId}/browser-activations/poll': [200, 400, 401, 403, 404],
   'POST /{tenantId}/{productId}/deactivate': [200, 400, 401, 403, 404, 422],
   'POST /{tenantId}/{productId}/free-tier': [200, 400, 401, 403, 404],
   'POST /{tenantId}/{productId}/keyless': [200, 400, 401, 403, 404],

@@ -201,7 +201,7 @@ test('every client call documents its rate limit headers', () => {
   const calls = operations.filter(
     ({ operation }) => operation.tags.includes('Client') && '401' in operation.responses,
   )
-  expect(calls).toHaveLength(12)
+  expect(calls).toHaveLength(14)
   for (const { operation } of calls) {
     expect(Object.keys(operation.responses['429']?.headers ?? {})).toStrictEqual([
       'RateLimit-Limit',

@@ -54,6 +54,7 @@ const decorated = [
   'GET /:tenantId/:productId/buy/:keyTypeId',
   'GET /:tenantId/:productId/buy/:keyTypeId/done',
   'GET /portal/:tenantId',
+  'GET /portal/:tenantId/activate-app',
   'GET /portal/:tenantId/file',
   'GET /portal/:tenantId/licenses/:id',
   'GET /portal/:tenantId/licenses/:id/devices/:device/free',

@@ -92,6 +92,7 @@ describe('in a viewing', () => {
     }
     expect(statuses).toStrictEqual({
       '': 200,
+      '/activate-app': 200,
       '/brand.css': 200,
       '/file': 404,
       '/licenses/:id': 200,
@@ -121,7 +122,7 @@ describe('in a viewing', () => {
       '/sign-in/:provider/callback': 403,
       '/viewing': 410,
     })
-    expect(withheld).toHaveLength(11)
+    expect(withheld).toHaveLength(12)
     expect(await stored()).toStrictEqual(before)
   })
 

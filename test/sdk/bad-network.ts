@@ -33,6 +33,8 @@ export type BadNetwork = {
   faults: Fault[]
   /** Answers as the server has given them, with their paths. */
   given: { path: string; answer: Answer }[]
+  /** Called with an answer of the server before it is handed on. */
+  onGiven: (path: string, answer: Answer) => Promise<void>
   /** The numbers of requests whose answer is held back: time has to pass. */
   held: Set<string>
   close(): Promise<void>
@@ -54,6 +56,7 @@ export async function startBadNetwork(
     const text = Buffer.from(await response.arrayBuffer())
     const answer = { status: response.status, type: response.headers.get('content-type') ?? '', body: text }
     network.given.push({ path: request.url ?? '', answer })
+    await network.onGiven(request.url ?? '', answer)
     return answer
   }
 
@@ -100,6 +103,7 @@ export async function startBadNetwork(
     url: '',
     faults: [],
     given: [],
+    onGiven: async () => undefined,
     held: new Set(),
     close: () =>
       new Promise((resolve) => {

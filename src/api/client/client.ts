@@ -6,6 +6,8 @@ export type ClientRoute =
   | 'validate'
   | 'heartbeat'
   | 'deactivate'
+  | 'browser-activations'
+  | 'poll'
   | 'consume'
   | 'uses'
   | 'allowance'

@@ -37,6 +37,10 @@ const byRoute: Record<ClientRoute, LimitName> = {
   heartbeat: 'clientValidate',
   activate: 'clientActivate',
   deactivate: 'clientDeactivate',
+  // As rare as an activation.
+  'browser-activations': 'clientActivate',
+  // Every five seconds while a person decides.
+  poll: 'clientConfig',
   consume: 'clientValidate',
   uses: 'clientValidate',
   allowance: 'clientValidate',

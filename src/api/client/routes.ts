@@ -3,6 +3,7 @@ import { activateRoute } from './activate.ts'
 import type { ClientAuthority } from './admit.ts'
 import { allowanceRoute } from './allowance.ts'
 import { beaconRoutes } from './beacons.ts'
+import { browserActivationRoutes } from './browser-activation.ts'
 import { configRoute } from './config.ts'
 import { consumeRoute } from './consume.ts'
 import { deactivateRoute } from './deactivate.ts'
@@ -15,12 +16,18 @@ import { validateRoute } from './validate.ts'
 import { withdrawnRoute } from './withdrawn.ts'
 
 /** The client interface: called by apps on users' machines with the SDK key that they ship with. */
-export function clientRoutes(app: ZodApp, ports: ClientPorts, authority: ClientAuthority): void {
+export function clientRoutes(
+  app: ZodApp,
+  ports: ClientPorts,
+  authority: ClientAuthority,
+  baseUrl: string,
+): void {
   const { clientLimits } = authority
   activateRoute(app, ports)
   validateRoute(app, ports, authority)
   heartbeatRoute(app, ports, authority)
   deactivateRoute(app, ports)
+  browserActivationRoutes(app, ports, baseUrl)
   consumeRoute(app, ports, clientLimits)
   allowanceRoute(app, ports, authority)
   usesRoute(app, ports, clientLimits)

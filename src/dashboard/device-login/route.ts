@@ -1,11 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import {
-  findByDeviceCodeHash,
-  findByUserCode,
-  type LoginRequest,
-  userCodeLetters,
-} from '../../access/login-requests.ts'
+import { userCodeLetters } from '../../access/device-codes.ts'
+import { findByDeviceCodeHash, findByUserCode, type LoginRequest } from '../../access/login-requests.ts'
 import { maxWrongCodes, returnCodeAttempt, takeCodeAttempt } from '../../access/sessions.ts'
 import { approveLogin, denyLogin } from '../../commands/logins.ts'
 import { quoted } from '../../domain/plain-text.ts'

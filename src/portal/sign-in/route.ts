@@ -42,7 +42,7 @@ function requestRoutes(app: FastifyInstance, context: PortalContext): void {
   const scanned = scannedIn(cookies)
 
   const form = async (reply: FastifyReply, visit: Visit, typed: { email: string; wrong: boolean }) => {
-    const hasScanned = scanned.find(reply.request) !== undefined
+    const kept = scanned.find(reply.request)
     // Those of organizations would say which customers the vendor has.
     const providers = (await listProvidersOfCustomers(ports.db, visit.tenantId)).filter(
       ({ audience }) => audience.customerId === null,
@@ -50,7 +50,7 @@ function requestRoutes(app: FastifyInstance, context: PortalContext): void {
     return showPage(
       reply,
       visit,
-      { title: visit.say('signInTitle'), content: signInView(visit, { ...typed, hasScanned }, providers) },
+      { title: visit.say('signInTitle'), content: signInView(visit, { ...typed, kept }, providers) },
       typed.wrong ? 422 : 200,
     )
   }

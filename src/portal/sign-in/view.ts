@@ -8,19 +8,19 @@ import { linkMinutes } from './request-link.ts'
 
 /**
  * @param typed what was typed into the form, and whether it is no address
- * @param typed.hasScanned whether the visitor came with a text of a device, which is kept meanwhile
+ * @param typed.kept what the visitor came with, which is kept meanwhile
  * @param providers those that all customers may sign in with
  */
 export function signInView(
   visit: Visit,
-  typed: { email: string; wrong: boolean; hasScanned: boolean },
+  typed: { email: string; wrong: boolean; kept: 'file' | 'code' | undefined },
   providers: readonly OfferedProvider[],
 ): Html {
   const { say, home } = visit
   return html`<section class="narrow">
     <h1>${say('signInTitle')}</h1>
     <p class="lead">${say('signInLead')}</p>
-    ${typed.hasScanned && html`<p>${say('fileKept')}</p>`}
+    ${typed.kept && html`<p>${say(typed.kept === 'file' ? 'fileKept' : 'activateKept')}</p>`}
     ${formOf(
       visit,
       { action: `${home}/sign-in`, isSheet: true, button: say('signInButton') },

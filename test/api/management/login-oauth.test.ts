@@ -1,7 +1,8 @@
 /** Guarantee: an OAuth library with RFC 8628 can authorize a device, from the first request to the token. */
 import * as oauth from 'oauth4webapi'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { findByUserCode, userCodeLetters } from '../../../src/access/login-requests.ts'
+import { userCodeLetters } from '../../../src/access/device-codes.ts'
+import { findByUserCode } from '../../../src/access/login-requests.ts'
 import { approveLogin, denyLogin } from '../../../src/commands/logins.ts'
 import { addMember } from '../../../src/commands/members/members.ts'
 import type { Scope } from '../../../src/domain/tokens/events.ts'

@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { findByUserCode, userCodeLetters } from '../../../src/access/login-requests.ts'
+import { userCodeLetters } from '../../../src/access/device-codes.ts'
+import { findByUserCode } from '../../../src/access/login-requests.ts'
 import { approveLogin, denyLogin } from '../../../src/commands/logins.ts'
 import { addMember } from '../../../src/commands/members/members.ts'
 import { tokenStream } from '../../../src/domain/streams.ts'

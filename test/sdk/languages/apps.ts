@@ -71,6 +71,7 @@ export function javascriptApp(): App {
     },
     activate: async (text) => outcome(await client.activate(text)),
     validate: async () => outcome(await client.validate()),
+    activateInBrowser: async () => outcome(await client.activateInBrowser(() => undefined)),
     startTrial: async () => outcome(await client.startTrial()),
     deactivate: async () => outcome(await client.deactivate()),
     importLicense: async (text) => outcome(await client.importLicense(text)),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { sdkKeyOf } from '../../http/apps.ts'
 import { makeProduct } from '../../http/samples.ts'
+import { openPortalOf } from '../../portal/customer.ts'
 import { type BadNetwork, startBadNetwork } from '../bad-network.ts'
 
 /** The server of the stories, and a network to it for each of two clients, so that neither gets the other's old answers. */
@@ -46,7 +47,8 @@ export async function openStage(): Promise<Stage> {
   const api = await openTestApi()
   const tenant = await makeTenant(api.ledger)
   const sdkKey = await sdkKeyOf(api.ledger, tenant.tenantId)
-  await makeProduct(api.ask, tenant.token, 'editor', { trialDurationDays: 14, keyTypes })
+  await openPortalOf(api.app, tenant.token)
+  await makeProduct(api.ask, tenant.token, 'editor', { trialDurationDays: 14, keyRecovery: true, keyTypes })
   await makeProduct(api.ask, tenant.token, 'viewer', { freeTierEnabled: true, keyTypes })
   const address = await api.app.listen({ port: 0, host: '127.0.0.1' })
   const open = () => startBadNetwork(address, (ms) => sleep(ms))

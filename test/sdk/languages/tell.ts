@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { z } from 'zod'
+import { decideForApp } from '../../../src/access/browser-activations.ts'
 import { rotateSigningKey } from '../../../src/commands/signing-keys.ts'
+import { sha256 } from '../../../src/credentials/sha256.ts'
 import type { Method } from '../../harness/api.ts'
 import { commandLicense, origin } from '../../harness/ledger.ts'
 import { mint } from '../../http/samples.ts'
@@ -55,6 +57,8 @@ type Scene = {
   licenses(keyTypeId: string, fields?: object): Promise<Licenses>
   /** Revokes the license of each. */
   revoke(licenses: Licenses): Promise<void>
+  /** The person decides in the browser as soon as an app asks: for the license of each, or for none. */
+  decideInBrowser(licenses: Licenses | undefined): void
   /** The vendor takes the seats of each away. */
   takeSeats(licenses: Licenses): Promise<void>
   /** Other keys sign from now on. */
@@ -187,6 +191,20 @@ export async function tellStory(
         for (const id of ids)
           await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at })
       },
+      decideInBrowser(licenses) {
+        for (const index of apps.keys()) {
+          const network = networks[index]
+          if (!network) continue
+          network.onGiven = async (path, { body }) => {
+            if (!path.endsWith('/browser-activations')) return
+            const { device_code } = z.object({ device_code: z.string() }).parse(JSON.parse(body.toString()))
+            const licenseId = licenses?.ids[index]
+            const chosen = licenseId === undefined ? undefined : { licenseId, personId: null }
+            const now = api.ledger.clock.now()
+            await decideForApp(api.ledger.ports.db, { deviceCodeHash: sha256(device_code) }, chosen, now)
+          }
+        }
+      },
       async takeSeats({ each }) {
         const found = await each('GET', '')
         const devices = found.map((body) => Devices.parse(body).license.devices)
@@ -218,6 +236,7 @@ export async function tellStory(
     return passed
   } finally {
     for (const app of apps) app.end()
+    for (const network of networks) network.onGiven = async () => undefined
     rmSync(directory, { recursive: true })
   }
 }

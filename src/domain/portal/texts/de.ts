@@ -153,6 +153,25 @@ export const de: Record<PortalTextKey, string> = {
   ownKeyReplaceLead:
     'Wenn jemand anderes Ihren Schlüssel hat, ersetzen Sie ihn. Ihre Geräte brauchen dann den neuen.',
 
+  activateTitle: 'App aktivieren',
+  activateLead:
+    'Eine App auf einem Ihrer Geräte zeigt einen Code. Geben Sie ihn hier ein, und wählen Sie die Lizenz, die die App erhält.',
+  activateCode: 'Code',
+  activateNext: 'Weiter',
+  activateUnknown:
+    'Keine App wartet mit diesem Code. Codes enden nach zehn Minuten und nach einer Entscheidung.',
+  activateAsks: '{app} auf „{device}“ fragt nach einer Ihrer Lizenzen.',
+  activateWarning:
+    'Fahren Sie nur fort, wenn Sie das selbst begonnen haben und die App denselben Code zeigt. Sonst erhält jemand anderes Ihre Lizenz.',
+  activateChoose: 'Lizenz',
+  activateButton: 'Aktivieren',
+  activateDeny: 'Ablehnen',
+  activateNone:
+    'Keine Ihrer Lizenzen kann dieser App hier gegeben werden. Geben Sie in der App einen Lizenzschlüssel ein.',
+  activateDone: 'Gehen Sie zurück zu „{device}“: Dort geht es in wenigen Sekunden weiter.',
+  activateDenied: 'Die App auf „{device}“ erhält keine Lizenz.',
+  activateKept: 'Der Code Ihrer App ist gemerkt: Melden Sie sich an, dann ist er eingetragen.',
+
   filesTitle: 'Ein Rechner ohne Netz?',
   filesLead:
     'Die App auf dem Rechner erstellt eine Anfrage. Hier erhalten Sie die Lizenzdatei, die sie beantwortet.',

@@ -143,6 +143,23 @@ export const en = {
   ownKeyReplace: 'Replace key',
   ownKeyReplaceLead: 'If someone else has your key, replace it. Your devices then need the new one.',
 
+  activateTitle: 'Activate an app',
+  activateLead:
+    'An app on one of your devices shows a code. Enter it here, and choose the license that the app gets.',
+  activateCode: 'Code',
+  activateNext: 'Continue',
+  activateUnknown: 'No app waits with this code. Codes end after ten minutes, and after a decision.',
+  activateAsks: '{app} on “{device}” asks for one of your licenses.',
+  activateWarning:
+    'Go on only if you have started this yourself, and the app shows the same code. Otherwise someone else gets your license.',
+  activateChoose: 'License',
+  activateButton: 'Activate',
+  activateDeny: 'Deny',
+  activateNone: 'None of your licenses can be given to this app here. Enter a license key in the app.',
+  activateDone: 'Go back to “{device}”: the app goes on there within seconds.',
+  activateDenied: 'The app on “{device}” gets no license.',
+  activateKept: 'The code of your app is kept: sign in, and it is filled in.',
+
   filesTitle: 'A machine without a network?',
   filesLead: 'The app on the machine makes a request. Here you get the license file that answers it.',
   filesLink: 'Get a license file',

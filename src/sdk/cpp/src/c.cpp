@@ -333,6 +333,12 @@ char *keyledger_client_activate(keyledger_client *client, const char *license_ke
   if (license_key == nullptr) return nullptr;
   return told(client, [&](class client& of) { return json_of(of.activate(license_key)); });
 }
+char *keyledger_client_activate_in_browser(keyledger_client *client, const keyledger_browser *browser) {
+  if (browser == nullptr || browser->show == nullptr) return nullptr;
+  const auto show = [=](const activation_page& page) { browser->show(browser->context, page.url.c_str(), page.code.c_str()); };
+  const auto is_given_up = [=] { return browser->is_given_up != nullptr && browser->is_given_up(browser->context) != 0; };
+  return told(client, [&](class client& of) { return json_of(of.activate_in_browser(show, is_given_up)); });
+}
 char *keyledger_client_validate(keyledger_client *client) {
   return told(client, [](class client& of) { return json_of(of.validate()); });
 }

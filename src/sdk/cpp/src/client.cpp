@@ -148,6 +148,23 @@ std::optional<entitlement_value> client::value(const std::string& entitlement) c
 outcome client::activate(const std::string& license_key) {
   return parts_->run([&](operations& work) { return work.activate(replaced(license_key)); });
 }
+outcome client::activate_in_browser(const std::function<void(const activation_page&)>& show, const std::function<bool()>& is_given_up) {
+  browser_wait waiting;
+  failure why = parts_->in_turn([&](operations& work) { return work.ask_in_browser(waiting); });
+  if (why) return {std::move(why), state()};
+  show(waiting.page);
+  why = no_choice_in_time();
+  for (std::int64_t left = waiting.polls; left > 0 && !(is_given_up && is_given_up()); --left) {
+    parts_->options.clock->sleep_ms(waiting.pause_ms);
+    std::optional<std::string> key;
+    const failure found = parts_->in_turn([&](operations& work) { return work.poll_browser(waiting.device_code, key); });
+    if (key) return activate(*key);
+    if (!found || is_passing(*found)) continue;
+    why = found;
+    break;
+  }
+  return {std::move(why), state()};
+}
 outcome client::validate() { return parts_->validate(); }
 bool client::refresh_after_purchase() {
   return keyledger::refresh_after_purchase(

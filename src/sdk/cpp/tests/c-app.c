@@ -129,6 +129,7 @@ static void check_without_server(void) {
   text = keyledger_client_create_offline_request(client, "ACME-1");
   expect(strstr(text, "\"error\":") != NULL, "a request is given out that is not stored");
   keyledger_text_free(text);
+  expect(keyledger_client_activate_in_browser(client, NULL) == NULL, "NULL is taken for a browser");
   expect(keyledger_client_activate(client, NULL) == NULL && keyledger_client_activate(NULL, "x") == NULL, "NULL is taken for a text");
   expect(!keyledger_client_has(client, NULL) && keyledger_client_value(client, "pro") == NULL, "something is granted");
   expect(keyledger_client_next_validation_ms(client) > 0, "there is no next validation");

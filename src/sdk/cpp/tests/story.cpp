@@ -85,6 +85,7 @@ json done(running& with, const json& step) {
   client& app = *with.app;
   if (name == "look") return json::object();
   if (name == "activate") return told(app.activate(text));
+  if (name == "activateInBrowser") return told(app.activate_in_browser([](const activation_page&) {}));
   if (name == "validate") return told(app.validate());
   if (name == "startTrial") return told(app.start_trial());
   if (name == "deactivate") return told(app.deactivate());

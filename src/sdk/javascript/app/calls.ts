@@ -9,7 +9,8 @@ import { type Answered, request } from './request.ts'
 
 /** Only the vendor's server has these. */
 type MeterCall = 'consume' | 'uses' | 'allowance'
-type CallName = 'activate' | 'validate' | 'deactivate' | 'keyless' | 'config' | MeterCall
+type BrowserCall = 'browser-activations' | 'browser-activations/poll'
+type CallName = 'activate' | 'validate' | 'deactivate' | 'keyless' | 'config' | BrowserCall | MeterCall
 
 /** What an answer was good for: a value, or the problem that is reported unless another attempt does better. */
 export type Judged<T> = { value: T } | { problem: Problem }

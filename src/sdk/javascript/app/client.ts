@@ -1,10 +1,12 @@
 import type { EntitlementValue } from '../lease2.ts'
+import { type ActivationPage, askInBrowser, givenUp, pollBrowser } from './browser-activation.ts'
 import { withInside } from './inside.ts'
 import { borrow, deactivate, giveSeatBack } from './leaving.ts'
 import type { Notice } from './notices.ts'
 import { type Carried, createRequest, giveBack, importText } from './offline/operations.ts'
 import { activate, type Failure, type Ports, startTrial, validate } from './operations.ts'
 import { type ClientOptions, portsOf } from './options.ts'
+import { isPassing, type Problem, sleep } from './problem.ts'
 import { refreshAfterPurchase } from './purchase.ts'
 import { createRefresh, type Outcome } from './refresh.ts'
 import { has, type State, value } from './states.ts'
@@ -12,6 +14,12 @@ import { has, type State, value } from './states.ts'
 export type Client = {
   /** Takes a seat with a license key that a person has typed. The same device never takes a second one. */
   activate(licenseKey: string): Promise<Outcome>
+  /**
+   * Takes a seat with a license that a person chooses in the vendor's portal, without typing a key.
+   * @param show opens the page in their browser, and shows the code beside it
+   * @param signal ends the wait, which else ends after ten minutes with the problem `refused`
+   */
+  activateInBrowser(show: (page: ActivationPage) => void, signal?: AbortSignal): Promise<Outcome>
   /** Asks the server now. Calls at the same time share one request. */
   validate(): Promise<Outcome>
   /** Gives the seat back and forgets the license. */
@@ -100,6 +108,24 @@ export function createClient(options: ClientOptions): Client {
 
   const client: Client = {
     activate: (licenseKey) => run((given) => activate(given, licenseKey)),
+    async activateInBrowser(show, signal) {
+      const asking = await asked(askInBrowser)
+      if ('problem' in asking) return { ok: false, ...asking, state: keeper.state() }
+      const { url, code, deviceCode, pollMs, polls } = asking.value
+      show({ url, code })
+      let problem: Problem = givenUp
+      for (let left = polls; left > 0 && !signal?.aborted; left--) {
+        await sleep(clock, pollMs)
+        const found = await asked((given) => pollBrowser(given, deviceCode))
+        if ('value' in found) {
+          if (found.value !== undefined) return client.activate(found.value)
+        } else if (!isPassing(found.problem)) {
+          problem = found.problem
+          break
+        }
+      }
+      return { ok: false, problem, state: keeper.state() }
+    },
     validate: validateOnce,
     deactivate: () => run(deactivate),
     borrow: (seconds) => run((given) => borrow(given, seconds)),

@@ -3,6 +3,7 @@
  * It runs in browsers, Electron, Node, Deno and workers.
  */
 export { isMintedKey } from '../license-key.ts'
+export type { ActivationPage } from './browser-activation.ts'
 export { type Client, createClient } from './client.ts'
 export { type Facts, factsFrom, newFacts, textOf } from './facts.ts'
 export type { DeviceIdentity, Identify } from './identity.ts'

@@ -52,6 +52,27 @@ export const seats: Story[] = [
     },
   },
   {
+    name: 'license chosen in the browser',
+    async tell({ open, does, licenses, decideInBrowser }) {
+      const chosen = await licenses('one', { email: 'ada@example.com' })
+      await open('unlicensed')
+      decideInBrowser(chosen)
+      await does('activateInBrowser', 'licensed', {
+        faults: [{ kind: 'none' }, { kind: 'refused' }, { kind: 'lost' }],
+      })
+      await does('validate', 'licensed')
+    },
+  },
+  {
+    name: 'no license chosen in the browser',
+    async tell({ open, does, decideInBrowser }) {
+      await open('unlicensed')
+      await does('activateInBrowser', 'offline: unlicensed', { faults: three({ kind: 'refused' }) })
+      decideInBrowser(undefined)
+      await does('activateInBrowser', 'refused: unlicensed')
+    },
+  },
+  {
     name: 'seats full, then one is free',
     async tell({ open, does, licenses, stage, takeSeats }) {
       const full = await licenses('one')

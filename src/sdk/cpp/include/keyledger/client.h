@@ -175,8 +175,19 @@ KEYLEDGER_API int keyledger_client_has(keyledger_client *client, const char *ent
 /** @return the value of an entitlement as JSON: a number, a text or `true`; NULL when the present state does not grant it */
 KEYLEDGER_API char *keyledger_client_value(keyledger_client *client, const char *entitlement);
 
-/** Takes a seat with a license key that a person has typed. @return an outcome, as the next six do */
+/** Takes a seat with a license key that a person has typed. @return an outcome, as the next seven do */
 KEYLEDGER_API char *keyledger_client_activate(keyledger_client *client, const char *license_key);
+
+/** How a person is asked. */
+typedef struct keyledger_browser {
+  void *context;
+  /** Opens the page in the browser of the person, and shows the code beside it. */
+  void (*show)(void *context, const char *url, const char *code);
+  /** Asked before each pause. @return 0 to go on, or another number to end the wait. NULL for a wait that ends with the code */
+  int (*is_given_up)(void *context);
+} keyledger_browser;
+/** Takes a seat with a license that a person chooses in the vendor's portal. It blocks until they have. */
+KEYLEDGER_API char *keyledger_client_activate_in_browser(keyledger_client *client, const keyledger_browser *browser);
 /** Asks the server now. */
 KEYLEDGER_API char *keyledger_client_validate(keyledger_client *client);
 /** Gives the seat back and forgets the license. */

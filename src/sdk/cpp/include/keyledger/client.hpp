@@ -75,6 +75,14 @@ struct carried {
   std::string token;
 };
 
+/** A page where a person chooses a license for this app. */
+struct activation_page {
+  /** To open in their browser; `http://` or `https://`. */
+  std::string url;
+  /** To show in the app, so that they can compare it with the page. */
+  std::string code;
+};
+
 /**
  * The client of an app. It starts no thread: calls that need the server block until it has answered, at most three attempts, and
  * may be made from any thread; one request is under way at a time. `state`, `has` and `value` never wait for a request.
@@ -110,6 +118,13 @@ class client {
    * @return without a problem when the license is active here; else why it is not, and the state of before
    */
   outcome activate(const std::string& license_key);
+  /**
+   * Takes a seat with a license that a person chooses in the vendor's portal, without typing a key. It blocks until they have.
+   * @param show opens the page in their browser, and shows the code beside it. What it throws ends the call
+   * @param is_given_up asked before each pause, and ends the wait when it says so; else that ends with the code
+   * @return with `refused` when no license was chosen
+   */
+  outcome activate_in_browser(const std::function<void(const activation_page&)>& show, const std::function<bool()>& is_given_up = {});
   /** Asks the server now. Calls at the same time share one request. @return without a problem when the server has answered for the license */
   outcome validate();
   /**
