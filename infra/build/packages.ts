@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { packJavascript } from './javascript.ts'
-import { packCpp, packCrate } from './source-archives.ts'
+import { packCpp, packCrate, packSwift } from './source-archives.ts'
 
 const root = join(import.meta.dirname, '../..')
 const packages = join(root, 'dist/packages')
@@ -11,3 +11,4 @@ mkdirSync(packages, { recursive: true })
 await packJavascript(packages)
 packCrate(packages)
 packCpp(packages)
+packSwift(packages)

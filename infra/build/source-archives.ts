@@ -7,8 +7,9 @@ const root = join(import.meta.dirname, '../..')
 
 type Source = {
   folder: string
-  /** Its file that says which version it is, and where in it. */
   manifest: string
+  /** The file that says which version it is, if it is not the manifest, and where in it. */
+  versioned?: string
   version: RegExp
   parts: readonly string[]
   name: (version: string) => string
@@ -16,9 +17,12 @@ type Source = {
 }
 
 /** Packs parts of a folder and the license, below a folder with the name of the archive. @returns its path */
-function pack({ folder, manifest, version, parts, name, ending }: Source, to: string): string {
+function pack(
+  { folder, manifest, versioned = manifest, version, parts, name, ending }: Source,
+  to: string,
+): string {
   const source = join(root, folder)
-  const [, is = ''] = version.exec(readFileSync(join(source, manifest), 'utf8')) ?? []
+  const [, is = ''] = version.exec(readFileSync(join(source, versioned), 'utf8')) ?? []
   const archive = join(to, `${name(is)}${ending}`)
   const temporary = mkdtempSync(join(tmpdir(), 'keyledger-package-'))
   try {
@@ -42,6 +46,21 @@ export const packCrate = (to: string): string =>
       parts: ['src', 'examples', 'tests'],
       name: (version) => `keyledger-client-${version}`,
       ending: '.crate',
+    },
+    to,
+  )
+
+/** Packs the source of the Swift package, which Swift builds. @returns the path of the archive */
+export const packSwift = (to: string): string =>
+  pack(
+    {
+      folder: 'src/sdk/swift',
+      manifest: 'Package.swift',
+      versioned: 'Sources/KeyledgerClient/LicenseClient.swift',
+      version: /static let version = "(.+)"$/m,
+      parts: ['Sources', 'Tests'],
+      name: (version) => `keyledger-client-swift-${version}`,
+      ending: '.tar.gz',
     },
     to,
   )

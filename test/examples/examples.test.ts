@@ -235,6 +235,7 @@ async function startElectronApp(folder: string) {
   const handlers = new Map<string, (event: unknown, ...args: unknown[]) => unknown>()
   const ipcMain = { handle: (name: string, handler: () => unknown) => handlers.set(name, handler) }
   const shown: State[] = []
+  const opened: string[] = []
   const safeStorage = {
     encryptString: (text: string) => Buffer.from(text).map((byte) => byte ^ 1),
     decryptString: (bytes: Buffer) => Buffer.from(bytes.map((byte) => byte ^ 1)).toString(),
@@ -243,10 +244,12 @@ async function startElectronApp(folder: string) {
     ...{ ipcMain, folder, env: environment, system: { safeStorage, fetch: globalThis.fetch } },
     show: (state: State) => shown.push(state),
     tell: () => undefined,
+    openPage: (url: string) => opened.push(url),
+    showCode: () => undefined,
   })
   await ready
   const invoke = (name: string, ...args: unknown[]) => handlers.get(`license:${name}`)?.({}, ...args)
-  return { client, shown, invoke }
+  return { client, shown, opened, invoke }
 }
 
 test('the licensing of the Electron app answers its window and tells it of changes', async () => {
@@ -263,7 +266,7 @@ test('the licensing of the Electron app answers its window and tells it of chang
 })
 
 test('the prompt of the Electron app takes a key, says what is wrong with another one, and gives the license back', async () => {
-  const { client, shown, invoke } = await startElectronApp(host.path('electron-prompt'))
+  const { client, shown, opened, invoke } = await startElectronApp(host.path('electron-prompt'))
   const browser = await launchBrowser()
   try {
     const page = await browser.newPage()
@@ -275,13 +278,17 @@ test('the prompt of the Electron app takes a key, says what is wrong with anothe
       const call = (name) => (...args) => window.invoke(name, ...args)
       window.license = {
         ...{ activate: call('activate'), deactivate: call('deactivate'), startTrial: call('trial') },
-        ...{ purchased: call('purchased'), state: call('state') },
+        ...{ purchased: call('purchased'), state: call('state'), chooseInBrowser: call('browser') },
         onChange: (listener) => listeners.push(listener),
+        onCode: () => undefined,
         onNotice: () => undefined,
       }`)
     client.subscribe((state) => void page.evaluate(`window.changed(${JSON.stringify(state)})`))
     await page.goto(pathToFileURL(example('electron-app/index.html')).href)
     await page.getByText('Enter your license key').waitFor()
+    await page.getByRole('button', { name: 'Choose a license in the browser' }).click()
+    await page.getByText('this vendor has no portal').waitFor()
+    expect(opened).toStrictEqual([])
     await page.getByLabel('License key').fill('DEMO-1')
     await page.getByRole('button', { name: 'Activate' }).click()
     await page.getByText('not found').waitFor()

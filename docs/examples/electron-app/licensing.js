@@ -7,9 +7,19 @@ import { protectedStorage } from './protected-storage.js'
 /**
  * The licensing of the main process. It needs nothing of Electron but what it is given, so tests run it in Node.
  * @param show sends a state to the window, and `tell` a notice
+ * @param openPage opens a page in the browser of the user, where they choose a license; `showCode` shows the code beside it
  * @param system the `fetch` of Electron, and its `safeStorage` where the system has a key store
  */
-export function startLicensing({ ipcMain, folder, show, tell, system = {}, env = process.env }) {
+export function startLicensing({
+  ipcMain,
+  folder,
+  show,
+  tell,
+  openPage,
+  showCode,
+  system = {},
+  env = process.env,
+}) {
   const { safeStorage, ...network } = system
   const file = fileStorage(join(folder, 'license.json'))
   const client = createClient({
@@ -24,6 +34,12 @@ export function startLicensing({ ipcMain, folder, show, tell, system = {}, env =
     platform: env.PLATFORM ?? process.platform,
   })
   ipcMain.handle('license:activate', (_event, key) => client.activate(String(key)))
+  ipcMain.handle('license:browser', () =>
+    client.activateInBrowser(({ url, code }) => {
+      openPage(url)
+      showCode(code)
+    }),
+  )
   ipcMain.handle('license:deactivate', () => client.deactivate())
   ipcMain.handle('license:trial', () => client.startTrial())
   ipcMain.handle('license:purchased', () => client.refreshAfterPurchase())

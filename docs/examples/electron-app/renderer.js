@@ -35,6 +35,7 @@ function show(state) {
   element('state').textContent = sentences[state.status](state)
   const isHeld = 'entitlements' in state
   element('activate').hidden = isHeld
+  element('browser').hidden = isHeld
   element('deactivate').hidden = !isHeld
   element('trial').hidden = !state.trialDays
   element('purchased').hidden = state.status !== 'expired' || state.of !== 'license'
@@ -52,6 +53,7 @@ function does(id, event, work) {
 
 const problemOf = ({ ok, problem }) => (ok ? undefined : problem.message)
 does('activate', 'submit', async () => problemOf(await license.activate(element('key').value)))
+does('browser', 'click', async () => problemOf(await license.chooseInBrowser()))
 does('trial', 'click', async () => problemOf(await license.startTrial()))
 does('deactivate', 'click', async () => problemOf(await license.deactivate()))
 does('purchased', 'click', async () =>
@@ -59,6 +61,9 @@ does('purchased', 'click', async () =>
 )
 
 license.onChange(show)
+license.onCode((code) => {
+  element('problem').textContent = `The page in your browser shows this code: ${code}`
+})
 license.onNotice(({ notice, licenseExpiresAt }) => {
   if (notice === 'expiring') element('problem').textContent = `The license ends on ${day(licenseExpiresAt)}.`
 })

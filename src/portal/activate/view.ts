@@ -1,4 +1,5 @@
 import type { WaitingApp } from '../../access/browser-activations.ts'
+import { userCodeLetters } from '../../access/device-codes.ts'
 import { plainText } from '../../domain/plain-text.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { formOf } from '../form.ts'
@@ -54,7 +55,7 @@ export function chooseView(
   return html`<section class="narrow">
     <h1>${say('activateTitle')}</h1>
     <p class="lead">${say('activateAsks', names)}</p>
-    <p><strong>${say('activateCode')}: ${code.toUpperCase()}</strong></p>
+    <p><strong>${say('activateCode')}: ${shownCode(code)}</strong></p>
     <p>${say('activateWarning')}</p>
     ${
       choices.length === 0
@@ -71,6 +72,12 @@ export function chooseView(
     }
     ${deny}
   </section>`
+}
+
+/** As the app shows it. */
+function shownCode(typed: string): string {
+  const letters = userCodeLetters(typed) ?? ''
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`
 }
 
 function choiceField(visit: Visit, { license }: Choice, isFirst: boolean): Content {
