@@ -253,6 +253,7 @@ class fuzz {
     check();
     app.activate(text);
     check();
+    app.activate_in_browser([](const activation_page&) { throw std::logic_error("a page is shown that no server has named"); });
     app.validate();
     app.start_trial();
     check();
