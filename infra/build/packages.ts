@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { packJavascript } from './javascript.ts'
+import { hasDotnet, packNuget } from './nuget.ts'
 import { packCpp, packCrate, packSwift } from './source-archives.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -12,3 +13,5 @@ await packJavascript(packages)
 packCrate(packages)
 packCpp(packages)
 packSwift(packages)
+if (hasDotnet()) packNuget(packages)
+else process.stderr.write('Keyledger.Client is not packed, for which the .NET SDK is needed (dotnet)\n')

@@ -1,28 +1,26 @@
-// cspell:ignore OPTOUT NOLOGO
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { builtIn, dotnetEnvironment } from '../../infra/build/nuget.ts'
 
 /** A .NET program that was built into a directory of its own. */
 export type DotnetProgram = { environment: NodeJS.ProcessEnv; path: string; remove(): void }
 
 /**
  * Builds a project outside the checkout, without a build server that would stay.
- * @returns why it cannot be built here: there is no .NET SDK, or none of its registries has a package that the project needs
+ * @param more what else it is built and run with @returns why it cannot be built here: there is no .NET SDK, or none of its registries has a package that the project needs
  */
-export async function buildDotnet(project: string, assembly: string): Promise<DotnetProgram | string> {
+export async function buildDotnet(
+  project: string,
+  assembly: string,
+  more: NodeJS.ProcessEnv = {},
+): Promise<DotnetProgram | string> {
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
   const remove = () => rmSync(directory, { recursive: true, force: true })
-  const environment = {
-    ...process.env,
-    DOTNET_CLI_TELEMETRY_OPTOUT: '1',
-    DOTNET_NOLOGO: '1',
-    DOTNET_CLI_HOME: directory,
-  }
+  const environment = { ...dotnetEnvironment(directory), ...more }
   const dotnet = (...words: string[]) => promisify(execFile)('dotnet', words, { env: environment })
-  const options = ['--artifacts-path', directory, '--disable-build-servers', '--nologo']
   try {
     await dotnet('--version')
   } catch {
@@ -35,7 +33,6 @@ export async function buildDotnet(project: string, assembly: string): Promise<Do
     remove()
     return `its packages cannot be had: ${String((error as { stdout?: unknown }).stdout)}`
   }
-  const settings = ['--configuration', 'Release', '--no-restore', '-p:UseSharedCompilation=false']
-  await dotnet('build', project, ...options, ...settings)
+  await dotnet('build', project, ...builtIn(directory), '--no-restore')
   return { environment, path: join(directory, 'bin', assembly, 'release', `${assembly}.dll`), remove }
 }

@@ -4,12 +4,11 @@
  */
 import { execFile } from 'node:child_process'
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packJavascript } from '../../../infra/build/javascript.ts'
+import { type ForwardProxy, startForwardProxy } from '../../harness/forward-proxy.ts'
 import { temporaryDirectory } from '../../harness/ledger.ts'
 import { mint } from '../../http/samples.ts'
 import { closeStage, openStage, type Stage } from './stage.ts'
@@ -19,9 +18,7 @@ const readme = readFileSync(join(import.meta.dirname, '../../../src/sdk/javascri
 const directory = temporaryDirectory()
 
 let stage: Stage
-let proxy: Server
-/** The hosts that connections through the proxy were made to. */
-const connected: string[] = []
+let proxy: ForwardProxy
 beforeAll(async () => {
   stage = await openStage()
   const [, app = ''] = /^`app.js`:\n\n```js\n([\s\S]*?)^```$/m.exec(readme) ?? []
@@ -29,17 +26,10 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }')
   const archive = await packJavascript(directory)
   await run('npm', ['install', '--offline', '--no-audit', archive], { cwd: directory })
-  proxy = createServer().on('connect', ({ url = '' }, socket) => {
-    connected.push(url)
-    const [host, port] = url.split(':')
-    const onward = connect(Number(port), host, () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
-    socket.pipe(onward).pipe(socket)
-    for (const end of [socket, onward]) end.on('error', () => socket.destroy())
-  })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  proxy = await startForwardProxy(stage.network.url, true)
 })
 afterAll(async () => {
-  proxy.close()
+  await proxy.close()
   await closeStage(stage)
   rmSync(directory, { recursive: true, force: true })
 })
@@ -68,8 +58,7 @@ test('the app of the README activates, and knows its license when it is started 
 })
 
 test('the app of the README goes through a proxy that the environment names', async () => {
-  const { port } = proxy.address() as AddressInfo
-  const behind = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: '' }
+  const behind = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy.url, NO_PROXY: '' }
   expect(await runApp('', behind)).toContain('licensed')
-  expect(connected).toContain(new URL(stage.network.url).host)
+  expect(proxy.asked).toContain(`CONNECT ${new URL(stage.network.url).host}`)
 })

@@ -14,7 +14,7 @@ internal static class PlainChecks
         var found = JsonWriter.Object(
             ("normalized", JsonWriter.Of(Client.LicenseKey.Normalize(typed))),
             ("hash", JsonWriter.Of(Client.LicenseKey.HashOf(typed))),
-            ("valid", JsonWriter.Of(Client.LicenseKey.LooksMinted(typed))));
+            ("valid", JsonWriter.Of(Client.LicenseKey.IsMinted(typed))));
         return (found, JsonWriter.Object(("normalized", one["normalized"]), ("hash", one["hash"]), ("valid", one["valid"])));
     }
 

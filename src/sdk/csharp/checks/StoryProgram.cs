@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.IO;
+using System.Linq;
 using System.Threading;
 using System.Threading.Tasks;
 using Keyledger.Client.Text;
@@ -17,6 +18,7 @@ internal static class StoryProgram
     {
         LicenseClient? client = null;
         var clock = new ToldClock();
+        var notices = new JsonArray();
         while (await Console.In.ReadLineAsync().ConfigureAwait(false) is { } line)
         {
             var step = JsonReader.Read(line)!.Record!;
@@ -25,24 +27,40 @@ internal static class StoryProgram
             {
                 client?.Dispose();
                 client = new LicenseClient(OptionsIn(step, clock));
+                client.SubscribeToNotices(notice => notices.Items.Add(notice.Json));
             }
             var answer = await Done(client!, step).ConfigureAwait(false);
             answer["state"] = StateJson.Of(client!.State);
+            answer["notices"] = notices;
             Console.Out.WriteLine(JsonWriter.Write(answer));
+            notices.Items.Clear();
         }
         client?.Dispose();
         return 0;
     }
 
-    private static ClientOptions OptionsIn(JsonObject step, IClock clock) =>
-        new(SignedChecks.PlaceIn(step), new FileStorage(step["storage"]!.Text!))
+    private static ClientOptions OptionsIn(JsonObject step, IClock clock)
+    {
+        var components = TextsIn(step["components"]);
+        var hasIdentity = step["machineHash"] is not null || components.Count > 0;
+        return new(SignedChecks.PlaceIn(step), new FileStorage(step["storage"]!.Text!))
         {
-            BaseUrl = new Uri(step["baseUrl"]!.Text!),
-            SdkKey = step["sdkKey"]!.Text,
-            Identity = _ => Task.FromResult(new DeviceIdentity(step["machineHash"]!.Text)),
+            BaseUrl = step["baseUrl"]?.Text is { } address ? new Uri(address) : null,
+            SdkKey = step["sdkKey"]?.Text,
+            Keys = TextsIn(step["keys"]),
+            Identity = hasIdentity ? _ => Task.FromResult(new DeviceIdentity(step["machineHash"]?.Text, components)) : null,
+            AppBuiltAt = step["appBuiltAt"]?.Seconds is { } built ? DateTimeOffset.FromUnixTimeSeconds(built) : null,
+            RequireSignedSettings = step["enforceSettings"]?.Flag == true,
+            DefaultTrialDays = (int?)step["defaultTrialDays"]?.Seconds,
+            UserId = step["userId"]?.Text,
+            DeviceName = step["deviceName"]?.Text,
             Clock = clock,
             OnError = error => Console.Error.WriteLine(error),
         };
+    }
+
+    private static Dictionary<string, string> TextsIn(Json? record) =>
+        record?.Record?.Entries().ToDictionary(entry => entry.Key, entry => entry.Value.Text!) ?? new();
 
     private static async Task<JsonObject> Done(LicenseClient client, JsonObject step)
     {
@@ -55,6 +73,12 @@ internal static class StoryProgram
                 return JsonWriter.Object(("before", StateJson.Of(before)));
             case "look":
                 return new JsonObject();
+            case "has":
+                return JsonWriter.Object(("granted", JsonWriter.Of(client.Has(text))));
+            case "value":
+                return JsonWriter.Object(("value", Valued(client.Value(text))));
+            case "refreshAfterPurchase":
+                return JsonWriter.Object(("changed", JsonWriter.Of(await client.RefreshAfterPurchase().ConfigureAwait(false))));
             case "request":
                 return Carried(await client.CreateOfflineRequest(text).ConfigureAwait(false));
             case "release":
@@ -65,9 +89,18 @@ internal static class StoryProgram
         }
     }
 
+    private static Json? Valued(object? value) => value switch
+    {
+        double number => new JsonNumber(number),
+        string text => JsonWriter.Of(text),
+        bool flag => JsonWriter.Of(flag),
+        _ => null,
+    };
+
     private static Task<Outcome> Called(LicenseClient client, string name, string text) => name switch
     {
         "activate" => client.Activate(text),
+        "activateInBrowser" => client.ActivateInBrowser(_ => { }),
         "validate" => client.Validate(),
         "startTrial" => client.StartTrial(),
         "deactivate" => client.Deactivate(),

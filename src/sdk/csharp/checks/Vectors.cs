@@ -25,6 +25,7 @@ internal static class Vectors
         ["license-keys"] = PlainChecks.LicenseKey,
         ["devices"] = PlainChecks.SharedValue,
         ["answers"] = PlainChecks.Answer,
+        ["notices"] = NoticeChecks.Notices,
         ["states-leases"] = Stories.Check,
         ["states-trials"] = Stories.Check,
         ["states-files"] = Stories.Check,

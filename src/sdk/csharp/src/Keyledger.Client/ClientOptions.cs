@@ -10,6 +10,7 @@ public sealed class ClientOptions
     /// <summary>Names the product and where its license is kept.</summary>
     /// <param name="place">The tenant and the product whose signature is expected.</param>
     /// <param name="storage">Where the license, and the device's own key for license files, are kept: one text.</param>
+    /// <exception cref="ArgumentNullException">Without one of them.</exception>
     public ClientOptions(Place place, IStorage storage) =>
         (Place, Storage) = (place ?? throw new ArgumentNullException(nameof(place)), storage ?? throw new ArgumentNullException(nameof(storage)));
 
@@ -64,6 +65,9 @@ public sealed class ClientOptions
 
     /// <summary>How often a running app validates. A lease that ends sooner is renewed at half of its time.</summary>
     public TimeSpan RefreshEvery { get; set; } = TimeSpan.FromHours(12);
+
+    /// <summary>How many days before its end a license ends soon, which <see cref="LicenseClient.SubscribeToNotices"/> tells.</summary>
+    public int ExpiringDays { get; set; } = 7;
 
     /// <summary>How long one request may take.</summary>
     public TimeSpan Timeout { get; set; } = TimeSpan.FromSeconds(15);

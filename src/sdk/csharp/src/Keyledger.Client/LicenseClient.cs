@@ -39,7 +39,10 @@ public sealed class LicenseClient : IDisposable
 
     /// <summary>Makes a client; nothing is read or sent yet.</summary>
     /// <param name="options">What it is made of. It must not be changed afterwards.</param>
-    /// <exception cref="ArgumentException">When there is neither a server nor a key to believe.</exception>
+    /// <exception cref="ArgumentException">
+    /// Without options; for an address that is none of http or https, or has no SDK key; and when there is neither a server nor a key to
+    /// believe.
+    /// </exception>
     public LicenseClient(ClientOptions options)
     {
         this.options = options ?? throw new ArgumentNullException(nameof(options));
@@ -77,10 +80,27 @@ public sealed class LicenseClient : IDisposable
     /// <summary>Calls the listener with each new state, on the thread that has found it.</summary>
     /// <param name="listener">What it throws goes to <see cref="ClientOptions.OnError"/>.</param>
     /// <returns>What ends it.</returns>
+    /// <exception cref="ArgumentNullException">Without a listener.</exception>
     /// <example><code>
     /// using var subscription = client.Subscribe(state => Console.WriteLine(state.Status));
     /// </code></example>
     public IDisposable Subscribe(Action<State> listener) =>
+        keeper.Subscribe(listener ?? throw new ArgumentNullException(nameof(listener)));
+
+    /// <summary>
+    /// Calls the listener with what happens to the license and concerns the user of the app, on the thread that has found it. An end that
+    /// comes near is found when the client looks: with each call, and by <see cref="Run"/>.
+    /// </summary>
+    /// <param name="listener">What it throws goes to <see cref="ClientOptions.OnError"/>.</param>
+    /// <returns>What ends it.</returns>
+    /// <exception cref="ArgumentNullException">Without a listener.</exception>
+    /// <example><code>
+    /// using var subscription = client.SubscribeToNotices(notice =>
+    /// {
+    ///     if (notice.Kind == NoticeKind.Expiring) Say($"Your license ends on {notice.LicenseExpiresAt:d}");
+    /// });
+    /// </code></example>
+    public IDisposable SubscribeToNotices(Action<Notice> listener) =>
         keeper.Subscribe(listener ?? throw new ArgumentNullException(nameof(listener)));
 
     /// <summary>Reads the storage, without a network. Before that the state is <see cref="Status.Starting"/>.</summary>
@@ -100,8 +120,42 @@ public sealed class LicenseClient : IDisposable
     /// </code></example>
     public Task<Outcome> Activate(string licenseKey) => Told(() => calls.Activate(licenseKey));
 
+    /// <summary>Takes a seat with a license that a person chooses in the vendor's portal, without typing a key.</summary>
+    /// <param name="show">
+    /// Opens the page in their browser, and shows the code beside it; on the thread that got the answer. What it throws ends the call.
+    /// </param>
+    /// <param name="cancellation">
+    /// Ends the wait, which else ends after ten minutes; in both cases with <see cref="ProblemCode.Refused"/>.
+    /// </param>
+    /// <returns>What it has led to.</returns>
+    /// <exception cref="ArgumentNullException">Without something that shows the page.</exception>
+    /// <example><code>
+    /// var outcome = await client.ActivateInBrowser(page =>
+    /// {
+    ///     Console.WriteLine($"Choose a license on {page.Url}, which shows {page.Code}");
+    /// });
+    /// </code></example>
+    public async Task<Outcome> ActivateInBrowser(Action<ActivationPage> show, CancellationToken cancellation = default)
+    {
+        if (show is null) throw new ArgumentNullException(nameof(show));
+        var asked = await InTurn(() => BrowserActivation.Ask(calls)).ConfigureAwait(false);
+        if (asked.Waiting is not { } waiting) return new Outcome(asked.Problem, keeper.State());
+        show(waiting.Page);
+        for (var left = waiting.Polls; left > 0 && await Paused(waiting.Pause, cancellation).ConfigureAwait(false); left--)
+        {
+            var (key, problem) = await InTurn(() => BrowserActivation.Poll(calls, waiting.DeviceCode)).ConfigureAwait(false);
+            if (key is not null) return await Activate(key).ConfigureAwait(false);
+            if (problem is { IsPassing: false }) return new Outcome(problem, keeper.State());
+        }
+        return new Outcome(BrowserActivation.GivenUp, keeper.State());
+    }
+
     /// <summary>Asks the server now. Calls at the same time share one request.</summary>
     /// <returns>What it has led to.</returns>
+    /// <example><code>
+    /// var outcome = await client.Validate();
+    /// if (!outcome.Ok) Console.Error.WriteLine(outcome.Problem);
+    /// </code></example>
     public Task<Outcome> Validate()
     {
         lock (gate)
@@ -117,6 +171,18 @@ public sealed class LicenseClient : IDisposable
             return outcome;
         }
     }
+
+    /// <summary>
+    /// Call it when the user comes back from the page of a purchase: it validates every 3 seconds for half a minute, until what the license
+    /// grants is another than before.
+    /// </summary>
+    /// <param name="cancellation">Ends it sooner.</param>
+    /// <returns>Whether it is.</returns>
+    /// <example><code>
+    /// if (await client.RefreshAfterPurchase()) Console.WriteLine("Thank you");
+    /// </code></example>
+    public Task<bool> RefreshAfterPurchase(CancellationToken cancellation = default) =>
+        Purchase.Refresh(pause => Paused(pause, cancellation), keeper.State, Validate);
 
     /// <summary>Gives the seat back and forgets the license.</summary>
     /// <returns>What it has led to.</returns>
@@ -138,6 +204,12 @@ public sealed class LicenseClient : IDisposable
     /// <param name="licenseKey">As it was typed.</param>
     /// <returns>A text to carry to the vendor.</returns>
     /// <exception cref="StorageException">When the storage cannot be written.</exception>
+    /// <example><code>
+    /// var request = await client.CreateOfflineRequest(typedKey);
+    /// File.WriteAllText("request.txt", request.Text);
+    /// // The vendor's answer is carried back to the device.
+    /// var outcome = await client.ImportLicense(File.ReadAllText("license.txt"));
+    /// </code></example>
     public Task<CarriedText> CreateOfflineRequest(string licenseKey) =>
         InTurn(() => Task.FromResult(Offline.CreateRequest(calls, licenseKey)));
 
@@ -166,6 +238,14 @@ public sealed class LicenseClient : IDisposable
     /// </summary>
     /// <param name="cancellation">Ends it.</param>
     /// <returns>A task that ends when it is canceled.</returns>
+    /// <example><code>
+    /// using var stop = new CancellationTokenSource();
+    /// var running = client.Run(stop.Token);
+    /// RunTheApp();
+    /// stop.Cancel();
+    /// await running;
+    /// await client.Close();
+    /// </code></example>
     public async Task Run(CancellationToken cancellation)
     {
         await Load().ConfigureAwait(false);
@@ -176,14 +256,7 @@ public sealed class LicenseClient : IDisposable
             // At least once an hour, which also notes the time of the clock.
             var pause = hasServer ? Math.Min(schedule.Left.TotalSeconds, 3600) : 3600;
             if (keeper.Announce().UntilSeconds is { } end) pause = Math.Min(pause, end - keeper.Now + 1);
-            try
-            {
-                await clock.Delay(TimeSpan.FromSeconds(Math.Max(1, pause)), cancellation).ConfigureAwait(false);
-            }
-            catch (OperationCanceledException)
-            {
-                return;
-            }
+            if (!await Paused(TimeSpan.FromSeconds(Math.Max(1, pause)), cancellation).ConfigureAwait(false)) return;
             keeper.Change((known, _) => known);
         }
     }
@@ -193,6 +266,20 @@ public sealed class LicenseClient : IDisposable
     {
         if (options.Transport is null) (transport as IDisposable)?.Dispose();
         turn.Dispose();
+    }
+
+    /// <summary>Waits. Whether the pause is over, and was not canceled.</summary>
+    private async Task<bool> Paused(TimeSpan pause, CancellationToken cancellation)
+    {
+        try
+        {
+            await clock.Delay(pause, cancellation).ConfigureAwait(false);
+            return true;
+        }
+        catch (OperationCanceledException)
+        {
+            return false;
+        }
     }
 
     private Task<Outcome> Told(Func<Task<Problem?>> step) => InTurn(async () =>

@@ -14,25 +14,34 @@ public static class LicenseKey
     /// </summary>
     /// <param name="typed">What a person has typed.</param>
     /// <returns>The form that is hashed and sent to nobody.</returns>
+    /// <exception cref="ArgumentNullException">Without a text.</exception>
     public static string Normalize(string typed)
     {
         var upper = UpperCase.Of(JsText.Normalize(typed ?? throw new ArgumentNullException(nameof(typed))));
         var text = JsText.Without(upper, character => character == '-' || JsText.IsSpace(character));
         var read = text.Replace('O', '0').Replace('I', '1').Replace('L', '1');
-        return IsMinted(read) ? read : text;
+        return HasFormOfMinted(read) ? read : text;
     }
 
     /// <summary>
-    /// Whether a typed key has the form and the check character of keys that keyledger mints. Keys that a vendor has brought along have
-    /// neither, so this is a hint for the person who types, and no reason to refuse a key.
+    /// Whether a typed key is one that keyledger has minted, and is complete: it has their form, and its check character is right. A key
+    /// that a vendor has brought along has neither, so this is a hint for the person who types, and no reason to refuse a key.
     /// </summary>
     /// <param name="typed">What a person has typed.</param>
-    /// <returns>True for the form of a minted key without a slip.</returns>
-    public static bool LooksMinted(string typed) => IsMinted(Normalize(typed));
+    /// <returns>True for a minted key without a slip.</returns>
+    /// <exception cref="ArgumentNullException">Without a text.</exception>
+    /// <example><code>
+    /// if (!LicenseKey.IsMinted(typedKey)) Console.WriteLine("Please check the license key");
+    /// </code></example>
+    public static bool IsMinted(string typed) => HasFormOfMinted(Normalize(typed));
 
-    internal static string HashOf(string typed) => Hex.Of(Sha256.Of(Normalize(typed)));
+    /// <summary>What stands for a license key in leases and license files: the SHA-256 of its normalized form.</summary>
+    /// <param name="typed">What a person has typed.</param>
+    /// <returns>64 hex digits.</returns>
+    /// <exception cref="ArgumentNullException">Without a text.</exception>
+    public static string HashOf(string typed) => Hex.Of(Sha256.Of(Normalize(typed)));
 
-    private static bool IsMinted(string text)
+    private static bool HasFormOfMinted(string text)
     {
         var prefix = text.Length - 26;
         if (prefix is < 2 or > 8) return false;

@@ -152,6 +152,9 @@ public sealed record State
 
     internal bool IsGranting => By is not null;
 
+    /// <summary>The license itself is good, rather than only its fallback.</summary>
+    internal bool IsActive => Status == Status.Licensed || (Status == Status.Offline && License == Status.Licensed);
+
     /// <summary>Good is a state that grants something, and one whose build is not covered.</summary>
     internal bool IsGood => IsGranting || Status == Status.NotCovered;
 

@@ -1,5 +1,4 @@
 using System;
-using System.Collections.Generic;
 using System.Threading;
 using Keyledger.Client.Facts;
 using Keyledger.Client.Signed;
@@ -15,44 +14,24 @@ internal sealed class Keeper(ClientOptions options, IClock clock, Func<LeasedDev
 
     private readonly object gate = new();
     private readonly object writing = new();
-    private readonly List<Action<State>> listeners = new();
-    private readonly Queue<State> toTell = new();
+    private readonly Listeners listeners = new(options.OnError);
     private Known? known;
     /// <summary>What the storage is known to hold; another text is of another process.</summary>
     private string? stored;
     private long storedSeen;
     private bool isFailing;
-    private bool isTelling;
     private string told = "";
+    private Look last = Look.Starting;
 
     public long Now => clock.Now.ToUnixTimeSeconds();
 
     /// <summary>The present state. It waits neither for a network nor for another write.</summary>
     public State State()
     {
-        State state;
-        bool isDue;
-        lock (gate)
-        {
-            var now = Now;
-            known = known?.Notice(now);
-            state = StateOf.Facts(
-                known, now, new Circumstances(isFailing, device(), options.AppBuiltAt?.ToUnixTimeSeconds(), options.DefaultTrialDays));
-            // Otherwise a program that is ended and started again would not know the time that it has seen.
-            isDue = known is not null && known.Seen >= storedSeen + NoticeSeconds;
-        }
-        if (isDue && Monitor.TryEnter(writing))
-        {
-            try
-            {
-                Store();
-            }
-            finally
-            {
-                Monitor.Exit(writing);
-            }
-        }
-        return state;
+        Look look;
+        lock (gate) look = Present();
+        StoreTime();
+        return look.State;
     }
 
     /// <summary>Reads the storage; another process may have written to it.</summary>
@@ -63,12 +42,10 @@ internal sealed class Keeper(ClientOptions options, IClock clock, Func<LeasedDev
             var text = Attempt(options.Storage.Read);
             lock (gate)
             {
-                if (known is null || (text is not null && text != stored))
-                {
-                    var read = KnownText.Read(text, options.Place, options.Keys);
-                    known = read is not null ? Together(read, known) : known ?? NewFacts();
-                    stored = text;
-                }
+                if (known is not null && (text is null || text == stored)) return known;
+                var read = KnownText.Read(text, options.Place, options.Keys);
+                known = read is not null ? Together(read, known) : known ?? NewFacts();
+                stored = text;
             }
         }
         Announce();
@@ -112,50 +89,49 @@ internal sealed class Keeper(ClientOptions options, IClock clock, Func<LeasedDev
         Announce();
     }
 
-    /// <summary>Calls the listener with each new state, until the result is disposed.</summary>
-    public IDisposable Subscribe(Action<State> listener)
-    {
-        lock (gate) listeners.Add(listener);
-        return new Subscription(() =>
-        {
-            lock (gate) listeners.Remove(listener);
-        });
-    }
+    /// <summary>Calls the listener with each new <see cref="State"/>, or each <see cref="Notice"/>, until the result is disposed.</summary>
+    public IDisposable Subscribe<T>(Action<T> listener) => listeners.Add(listener);
 
     /// <summary>Calls the listeners when the state has changed, also by itself, as when a lease ends. The present state.</summary>
     public State Announce()
     {
-        var state = State();
-        var text = state.ToString();
+        Look look;
         lock (gate)
         {
-            if (text == told) return state;
-            told = text;
-            toTell.Enqueue(state);
-            // In their order, and without a lock that a listener could wait for.
-            if (isTelling) return state;
-            isTelling = true;
+            look = Present();
+            var text = look.State.ToString();
+            if (text != told) listeners.Later(look.State);
+            foreach (var notice in NoticesOf.Looks(last, look, options.ExpiringDays)) listeners.Later(notice);
+            (told, last) = (text, look);
         }
-        while (Next(out var next, out var all))
-            foreach (var listener in all) Attempt(() => Call(listener, next));
-        return state;
+        StoreTime();
+        listeners.Tell();
+        return look.State;
     }
 
-    private bool Next(out State next, out Action<State>[] all)
+    /// <summary>Looks at the state. Only called by whoever has the gate.</summary>
+    private Look Present()
+    {
+        var now = Now;
+        known = known?.Notice(now);
+        var around = new Circumstances(isFailing, device(), options.AppBuiltAt?.ToUnixTimeSeconds(), options.DefaultTrialDays);
+        return new Look(StateOf.Facts(known, now, around), now);
+    }
+
+    /// <summary>Otherwise a program that is ended and started again would not know the time that it has seen.</summary>
+    private void StoreTime()
     {
         lock (gate)
+            if (known is null || known.Seen < storedSeen + NoticeSeconds) return;
+        if (!Monitor.TryEnter(writing)) return;
+        try
         {
-            all = listeners.ToArray();
-            isTelling = toTell.Count > 0;
-            next = isTelling ? toTell.Dequeue() : null!;
-            return isTelling;
+            Store();
         }
-    }
-
-    private static string? Call(Action<State> listener, State state)
-    {
-        listener(state);
-        return null;
+        finally
+        {
+            Monitor.Exit(writing);
+        }
     }
 
     /// <summary>Writes the newest facts. Only called by whoever is the one to write.</summary>
@@ -197,9 +173,4 @@ internal sealed class Keeper(ClientOptions options, IClock clock, Func<LeasedDev
     /// <summary>What another process has stored, with the times that this one has seen; after a newer proof they begin anew.</summary>
     private static Known Together(Known read, Known? own) =>
         own is not null && own.SignedAt >= read.SignedAt ? read with { Seen = Math.Max(read.Seen, own.Seen) } : read;
-
-    private sealed class Subscription(Action end) : IDisposable
-    {
-        public void Dispose() => end();
-    }
 }

@@ -72,7 +72,7 @@ internal static class Offline
 
     private static void Store(Operations calls, Func<Known, Known> step)
     {
-        if (!calls.Keeper.Change((known, _) => step(known))) throw new StorageException();
+        if (!calls.Keeper.Change((known, _) => step(known))) throw new StorageException("the storage cannot be written");
     }
 
     private static Json? Iat(Keeper keeper) => JsonWriter.Of(Times.Iso(keeper.Now));

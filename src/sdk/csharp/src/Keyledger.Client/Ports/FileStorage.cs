@@ -11,7 +11,7 @@ namespace Keyledger.Client;
 /// Keeps it in a file that only its user can read. A write is complete or does not happen: a crash leaves the former text.
 /// </summary>
 /// <example><code>
-/// var folder = Environment.GetFolderPath(Environment.SpecialFolder.LocalApplicationData);
+/// var folder = Environment.GetFolderPath(Environment.SpecialFolder.LocalApplicationData, Environment.SpecialFolderOption.Create);
 /// var storage = new FileStorage(Path.Combine(folder, "AcmeEditor", "license.json"));
 /// </code></example>
 public sealed class FileStorage : IStorage
@@ -24,9 +24,11 @@ public sealed class FileStorage : IStorage
 
     /// <summary>Keeps it at this path.</summary>
     /// <param name="path">For example below <see cref="Environment.SpecialFolder.LocalApplicationData"/>, whose files are the user's on Windows.</param>
+    /// <exception cref="ArgumentException">For a text that is no path.</exception>
     public FileStorage(string path) => this.path = Path.GetFullPath(path);
 
     /// <inheritdoc/>
+    /// <exception cref="IOException">When it cannot be read; an <see cref="UnauthorizedAccessException"/> for one of another user.</exception>
     public string? Read()
     {
         try
@@ -40,6 +42,7 @@ public sealed class FileStorage : IStorage
     }
 
     /// <inheritdoc/>
+    /// <exception cref="IOException">When it cannot be written; an <see cref="UnauthorizedAccessException"/> for one of another user.</exception>
     public void Write(string text)
     {
         CreateFolder(Path.GetDirectoryName(path)!);

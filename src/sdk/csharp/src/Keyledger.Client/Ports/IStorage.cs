@@ -1,6 +1,9 @@
 namespace Keyledger.Client;
 
-/// <summary>Where an app keeps what it has to remember: one text. A client uses it from one thread at a time.</summary>
+/// <summary>
+/// Where an app keeps what it has to remember: one text. A client uses it from one thread at a time. Any exception means that it cannot
+/// be read or written, and goes to <see cref="ClientOptions.OnError"/>.
+/// </summary>
 public interface IStorage
 {
     /// <summary>Reads it.</summary>

@@ -42,11 +42,15 @@ public interface ITransport
     /// <summary>Sends a request once. Redirects are followed.</summary>
     /// <param name="request">What to send.</param>
     /// <param name="cancellation">Ends it when it takes too long.</param>
-    /// <returns>The answer of any status. Any exception means that none came.</returns>
+    /// <returns>The answer of any status.</returns>
+    /// <exception cref="Exception">Of any kind, when none came.</exception>
     Task<TransportAnswer> Send(TransportRequest request, CancellationToken cancellation);
 }
 
-/// <summary>Sends with <see cref="HttpClient"/>: with the proxy settings of the system, and the certificates that it trusts.</summary>
+/// <summary>
+/// Sends with <see cref="HttpClient"/>: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, else through that of the settings of
+/// Windows or macOS, and with the certificates that the system trusts.
+/// </summary>
 public sealed class HttpTransport : ITransport, IDisposable
 {
     /// <summary>Answers of the server are smaller; what is longer comes from something else, and is not read to its end.</summary>
@@ -68,7 +72,7 @@ public sealed class HttpTransport : ITransport, IDisposable
     public async Task<TransportAnswer> Send(TransportRequest request, CancellationToken cancellation)
     {
         using var message = new HttpRequestMessage(request.Body is null ? HttpMethod.Get : HttpMethod.Post, request.Address);
-        if (request.Body is not null) message.Content = new ByteArrayContent(Encoding.UTF8.GetBytes(request.Body));
+        message.Content = ContentOf(request.Body);
         foreach (var header in request.Headers)
             if (!message.Headers.TryAddWithoutValidation(header.Key, header.Value))
                 message.Content?.Headers.TryAddWithoutValidation(header.Key, header.Value);
@@ -77,6 +81,20 @@ public sealed class HttpTransport : ITransport, IDisposable
         var retryAfter = answer.Headers.TryGetValues("retry-after", out var values) ? string.Join(", ", values) : null;
         var body = await BodyOf(answer, cancellation).ConfigureAwait(false);
         return new TransportAnswer((int)answer.StatusCode, body, retryAfter);
+    }
+
+    /// <summary>
+    /// A request without content, even an empty one, is sent up to three times more by the handler of .NET when its connection breaks. The
+    /// handlers of the .NET Framework and of Mono refuse content in a GET.
+    /// </summary>
+    private static ByteArrayContent? ContentOf(string? body)
+    {
+        if (body is not null) return new ByteArrayContent(Encoding.UTF8.GetBytes(body));
+#if NETSTANDARD2_0
+        return null;
+#else
+        return new ByteArrayContent(Array.Empty<byte>());
+#endif
     }
 
     private static async Task<string> BodyOf(HttpResponseMessage answer, CancellationToken cancellation)
