@@ -9,9 +9,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { cmake, cppMissing } from '../../harness/cmake.ts'
+import { startForwardProxy } from '../../harness/forward-proxy.ts'
 import { temporaryDirectory } from '../../harness/ledger.ts'
 import { mint } from '../../http/samples.ts'
 import { testStories } from './matrix.ts'
+import { goThroughProxy, host } from './proxied.ts'
 import { countVectors, vectors } from './published.ts'
 import { closeStage, openStage, type Stage } from './stage.ts'
 
@@ -56,25 +58,32 @@ describe('the client in C++', () => {
     expect(await run('fuzz', vectors, '3', '1')).toMatch(/^[1-9]\d* texts read, 0 failed\n$/)
   })
 
-  testStories(
-    'C++',
-    () => stage,
-    (context) => {
-      needTools(context)
-      return { language: 'cpp', path: join(built, 'story'), words: [], environment: process.env }
-    },
-  )
+  const program = (context: TestContext) => {
+    needTools(context)
+    return { language: 'cpp', path: join(built, 'story'), words: [], environment: process.env }
+  }
+  testStories('C++', () => stage, program)
 
-  test('is used by a program in C, with a storage of its own', async (context) => {
+  test('goes through the proxy that its environment names', async (context) => {
+    await goThroughProxy(stage, program(context))
+  })
+
+  test('is used by a program in C, with a storage of its own, through a proxy', async (context) => {
     needTools(context)
     const { api, tenant, network, sdkKey } = stage
-    const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
-    const now = String(api.ledger.clock.now().getTime())
-    const told = await run('c-app', network.url, tenant.tenantId, 'editor', sdkKey, licenseKey, now)
+    const now = api.ledger.clock.now().getTime()
+    const end = Math.floor(now / 1000) + 3 * 86_400
+    const expiresAt = new Date(end * 1000).toISOString()
+    const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro', expiresAt })
+    const proxy = await startForwardProxy(network.url)
+    const words = [`http://${host}`, tenant.tenantId, 'editor', sdkKey, licenseKey, String(now), proxy.url]
+    const told = await run('c-app', ...words).finally(() => proxy.close())
     const answers = told.split('\n').slice(0, -1)
     expect(answers.map((line) => JSON.parse(line) as unknown)).toMatchObject([
       { status: 'unlicensed' },
+      { notice: 'expiring', licenseExpiresAt: end },
       { ok: true, state: { status: 'licensed', entitlements: ['pro'] } },
+      0,
       true,
       { status: 'licensed' },
       [1, 0],

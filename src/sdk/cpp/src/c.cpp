@@ -6,6 +6,7 @@
 
 #include "json.hpp"
 #include "keyledger/client.hpp"
+#include "keyledger/license_key.hpp"
 #if defined(KEYLEDGER_WITH_CURL)
 #include "keyledger/curl.hpp"
 #endif
@@ -15,6 +16,7 @@ using namespace keyledger;
 struct keyledger_options {
   client_options made;
   std::string storage_path;
+  std::string proxy;
   std::vector<std::string> relays;
   /** Absent while the machine is asked itself. */
   std::optional<device_identity> identity;
@@ -141,6 +143,9 @@ bool set_text(keyledger_options& options, int option, const char *value) {
     case KEYLEDGER_STORAGE_PATH:
       options.storage_path = value;
       return true;
+    case KEYLEDGER_PROXY:
+      options.proxy = value;
+      return true;
     case KEYLEDGER_MACHINE_HASH:
       if (!options.identity) options.identity.emplace();
       options.identity->machine_hash = value;
@@ -166,6 +171,9 @@ bool set_number(client_options& options, int option, std::int64_t value) {
     case KEYLEDGER_TIMEOUT_MS:
       options.timeout_ms = value;
       return true;
+    case KEYLEDGER_EXPIRING_DAYS:
+      options.expiring_days = value;
+      return true;
   }
   return false;
 }
@@ -177,7 +185,7 @@ client_options whole(const keyledger_options& options) {
   if (!made.storage) made.storage = std::make_shared<file_storage>(options.storage_path);
   if (!options.relays.empty()) made.relays = [relays = options.relays] { return relays; };
 #if defined(KEYLEDGER_WITH_CURL)
-  if (!made.transport) made.transport = std::make_shared<curl_transport>();
+  if (!made.transport) made.transport = std::make_shared<curl_transport>(options.proxy);
 #endif
   made.identity = [said = options.identity, tenant = made.tenant_id, product = made.product_id] {
     return said ? *said : identify_device(tenant, product);
@@ -198,6 +206,16 @@ extern "C" {
 
 const char *keyledger_version(void) { return KEYLEDGER_VERSION; }
 void keyledger_text_free(char *text) { std::free(text); }
+
+int keyledger_is_minted_key(const char *typed) {
+  return typed == nullptr ? 0 : guarded(0, [&] { return is_minted_key(typed) ? 1 : 0; });
+}
+char *keyledger_normalize_license_key(const char *typed) {
+  return typed == nullptr ? nullptr : guarded<char *>(nullptr, [&] { return owned(normalize_license_key(typed)); });
+}
+char *keyledger_license_key_hash(const char *typed) {
+  return typed == nullptr ? nullptr : guarded<char *>(nullptr, [&] { return owned(license_key_hash(typed)); });
+}
 
 keyledger_options *keyledger_options_new(const char *tenant_id, const char *product_id) {
   if (tenant_id == nullptr || product_id == nullptr) return nullptr;
@@ -315,6 +333,12 @@ char *keyledger_client_activate(keyledger_client *client, const char *license_ke
   if (license_key == nullptr) return nullptr;
   return told(client, [&](class client& of) { return json_of(of.activate(license_key)); });
 }
+char *keyledger_client_activate_in_browser(keyledger_client *client, const keyledger_browser *browser) {
+  if (browser == nullptr || browser->show == nullptr) return nullptr;
+  const auto show = [=](const activation_page& page) { browser->show(browser->context, page.url.c_str(), page.code.c_str()); };
+  const auto is_given_up = [=] { return browser->is_given_up != nullptr && browser->is_given_up(browser->context) != 0; };
+  return told(client, [&](class client& of) { return json_of(of.activate_in_browser(show, is_given_up)); });
+}
 char *keyledger_client_validate(keyledger_client *client) {
   return told(client, [](class client& of) { return json_of(of.validate()); });
 }
@@ -335,6 +359,10 @@ char *keyledger_client_close(keyledger_client *client) {
   return told(client, [](class client& of) { return json_of(of.close()); });
 }
 
+int keyledger_client_refresh_after_purchase(keyledger_client *client) {
+  return client == nullptr ? 0 : guarded(0, [&] { return client->made.refresh_after_purchase() ? 1 : 0; });
+}
+
 char *keyledger_client_create_offline_request(keyledger_client *client, const char *license_key) {
   if (license_key == nullptr) return nullptr;
   return told(client, [&](class client& of) {
@@ -351,6 +379,12 @@ uint64_t keyledger_client_subscribe(keyledger_client *client, keyledger_listener
   if (client == nullptr || listener == nullptr) return 0;
   return guarded<uint64_t>(0, [&] {
     return client->made.subscribe([listener, context](const state& present) { listener(context, to_json(present).c_str()); });
+  });
+}
+uint64_t keyledger_client_on_notice(keyledger_client *client, keyledger_listener listener, void *context) {
+  if (client == nullptr || listener == nullptr) return 0;
+  return guarded<uint64_t>(0, [&] {
+    return client->made.on_notice([listener, context](const notice& told) { listener(context, to_json(told).c_str()); });
   });
 }
 void keyledger_client_unsubscribe(keyledger_client *client, uint64_t number) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "operations.hpp"
+#include "purchase.hpp"
 #include "signature.hpp"
 #include "text.hpp"
 
@@ -147,7 +148,28 @@ std::optional<entitlement_value> client::value(const std::string& entitlement) c
 outcome client::activate(const std::string& license_key) {
   return parts_->run([&](operations& work) { return work.activate(replaced(license_key)); });
 }
+outcome client::activate_in_browser(const std::function<void(const activation_page&)>& show, const std::function<bool()>& is_given_up) {
+  browser_wait waiting;
+  failure why = parts_->in_turn([&](operations& work) { return work.ask_in_browser(waiting); });
+  if (why) return {std::move(why), state()};
+  show(waiting.page);
+  why = no_choice_in_time();
+  for (std::int64_t left = waiting.polls; left > 0 && !(is_given_up && is_given_up()); --left) {
+    parts_->options.clock->sleep_ms(waiting.pause_ms);
+    std::optional<std::string> key;
+    const failure found = parts_->in_turn([&](operations& work) { return work.poll_browser(waiting.device_code, key); });
+    if (key) return activate(*key);
+    if (!found || is_passing(*found)) continue;
+    why = found;
+    break;
+  }
+  return {std::move(why), state()};
+}
 outcome client::validate() { return parts_->validate(); }
+bool client::refresh_after_purchase() {
+  return keyledger::refresh_after_purchase(
+      *parts_->options.clock, [this] { return state(); }, [this] { validate(); });
+}
 outcome client::deactivate() {
   return parts_->run([](operations& work) { return work.deactivate(); });
 }
@@ -172,6 +194,7 @@ outcome client::close() {
 
 std::int64_t client::next_validation_ms() const { return parts_->next_ms; }
 std::uint64_t client::subscribe(std::function<void(const keyledger::state&)> listener) { return parts_->work.held.subscribe(std::move(listener)); }
+std::uint64_t client::on_notice(std::function<void(const notice&)> listener) { return parts_->work.held.on_notice(std::move(listener)); }
 void client::unsubscribe(std::uint64_t number) { parts_->work.held.unsubscribe(number); }
 void client::announce() { parts_->work.held.announce(); }
 

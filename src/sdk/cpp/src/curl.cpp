@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <strings.h>
 
+#include <cstdlib>
 #include <stdexcept>
 
 namespace keyledger {
@@ -40,9 +41,19 @@ CURL* made() {
   return handle;
 }
 
+/**
+ * The proxy that libcurl does not take from the environment by itself: it reads HTTP_PROXY only in lower case, since in a program that a web
+ * server has started, a request can set it.
+ */
+std::string proxy_of_environment(const std::string& url) {
+  const char* proxy = std::getenv("HTTP_PROXY");
+  const bool is_of_libcurl = std::getenv("http_proxy") != nullptr || url.rfind("http:", 0) != 0;
+  return proxy == nullptr || is_of_libcurl || std::getenv("REQUEST_METHOD") != nullptr ? "" : proxy;
+}
+
 }  // namespace
 
-curl_transport::curl_transport() : handle_(made()) {}
+curl_transport::curl_transport(std::string proxy) : handle_(made()), proxy_(std::move(proxy)) {}
 curl_transport::~curl_transport() { curl_easy_cleanup(handle_); }
 
 std::optional<http_response> curl_transport::send(const http_request& request) {
@@ -73,6 +84,8 @@ std::optional<http_response> curl_transport::send(const http_request& request) {
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &found);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_header);
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, &found);
+  const std::string proxy = proxy_.empty() ? proxy_of_environment(request.url) : proxy_;
+  if (!proxy.empty()) curl_easy_setopt(handle, CURLOPT_PROXY, proxy.c_str());
   if (request.method == "POST") {
     curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE, static_cast<long>(request.body.size()));
     curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.c_str());

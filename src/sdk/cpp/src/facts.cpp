@@ -1,6 +1,6 @@
 #include "facts.hpp"
 
-#include "license_key.hpp"
+#include "keyledger/license_key.hpp"
 #include "signature.hpp"
 
 namespace keyledger {

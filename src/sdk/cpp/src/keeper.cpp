@@ -17,6 +17,18 @@ bool is_hash(const std::string& value) {
          value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-") == std::string::npos;
 }
 
+/** What an app does with what it is told must not end the call that has brought it about. */
+template <class Told>
+void tell(const std::map<std::uint64_t, std::function<void(const Told&)>>& listeners, const Told& told) {
+  for (const auto& [number, listener] : listeners) {
+    try {
+      listener(told);
+    } catch (...) {
+      continue;
+    }
+  }
+}
+
 }  // namespace
 
 keeper::keeper(const client_options& options, place at) : options_(options), at_(std::move(at)) {
@@ -39,6 +51,7 @@ void keeper::report(const trouble& with) const {
 
 facts keeper::load() {
   trouble with;
+  bool is_read = false;
   {
     const std::lock_guard<std::mutex> writing(stored_);
     std::optional<std::string> text;
@@ -54,11 +67,12 @@ facts keeper::load() {
       if (stored && facts_ && facts_->signed_at >= stored->signed_at) stored->seen = std::max(stored->seen, facts_->seen);
       if (stored) facts_ = std::move(stored);
       known_text_ = text;
+      is_read = true;
     }
     known_facts();
   }
   report(with);
-  announce();
+  if (is_read) announce();
   const std::lock_guard<std::mutex> reading(memory_);
   return *facts_;
 }
@@ -68,7 +82,7 @@ bool keeper::change(const std::function<void(facts&, std::int64_t now)>& step) {
     const std::lock_guard<std::mutex> reading(memory_);
     facts& all = known_facts();
     step(all, now());
-    notice(all, now());
+    note_time(all, now());
   }
   const trouble with = [this] {
     const std::lock_guard<std::mutex> writing(stored_);
@@ -120,23 +134,29 @@ std::optional<leased_device> keeper::device() {
   return circumstances_.device;
 }
 
-state keeper::present() {
-  state made;
-  trouble with;
-  bool is_due = false;
+state keeper::state_at(std::int64_t at) {
+  if (!facts_) return {};
+  note_time(*facts_, at);
+  return state_of(*facts_, at, circumstances_);
+}
+
+void keeper::store_time() {
   {
     const std::lock_guard<std::mutex> reading(memory_);
-    if (!facts_) return made;
-    notice(*facts_, now());
     // Otherwise a program that is ended and started again would not know the time that it has seen.
-    is_due = facts_->seen >= stored_seen_ + notice_seconds;
-    made = state_of(*facts_, now(), circumstances_);
+    if (!facts_ || facts_->seen < stored_seen_ + notice_seconds) return;
   }
-  if (is_due) {
-    const std::unique_lock<std::mutex> writing(stored_, std::try_to_lock);
-    if (writing) with = store();
-  }
+  trouble with;
+  if (const std::unique_lock<std::mutex> writing(stored_, std::try_to_lock); writing) with = store();
   report(with);
+}
+
+state keeper::present() {
+  const state made = [this] {
+    const std::lock_guard<std::mutex> reading(memory_);
+    return state_at(now());
+  }();
+  store_time();
   return made;
 }
 
@@ -146,29 +166,40 @@ std::uint64_t keeper::subscribe(std::function<void(const state&)> listener) {
   return subscriptions_;
 }
 
+std::uint64_t keeper::on_notice(std::function<void(const notice&)> listener) {
+  const std::lock_guard<std::mutex> reading(memory_);
+  noticed_.emplace(++subscriptions_, std::move(listener));
+  return subscriptions_;
+}
+
 void keeper::unsubscribe(std::uint64_t number) {
   const std::lock_guard<std::mutex> reading(memory_);
   listeners_.erase(number);
+  noticed_.erase(number);
 }
 
 void keeper::announce() {
-  const state made = present();
-  std::map<std::uint64_t, std::function<void(const state&)>> listeners;
+  state made;
+  std::vector<notice> notices;
+  decltype(listeners_) listeners;
+  decltype(noticed_) noticed;
   {
+    // Held from the look to the last thing that is compared with it: of two threads, one looks after the other.
     const std::lock_guard<std::mutex> reading(memory_);
-    std::string text = to_json(made);
-    if (text == announced_) return;
-    announced_ = std::move(text);
-    listeners = listeners_;
-  }
-  for (const auto& [number, listener] : listeners) {
-    try {
-      listener(made);
-    } catch (...) {
-      // What an app does with a state must not end the call that has brought it about.
-      continue;
+    const std::int64_t at = now();
+    made = state_at(at);
+    if (std::string text = to_json(made); text != announced_) {
+      announced_ = std::move(text);
+      listeners = listeners_;
     }
+    look next{made, at};
+    notices = notices_of(last_, next, options_.expiring_days);
+    last_ = std::move(next);
+    if (!notices.empty()) noticed = noticed_;
   }
+  store_time();
+  tell(listeners, made);
+  for (const notice& one : notices) tell(noticed, one);
 }
 
 }  // namespace keyledger

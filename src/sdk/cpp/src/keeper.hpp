@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "keyledger/client.hpp"
+#include "notices.hpp"
 #include "take.hpp"
 
 namespace keyledger {
@@ -25,14 +26,19 @@ class keeper {
   state present();
   std::int64_t now() const { return options_.clock->now_ms() / 1000; }
   std::uint64_t subscribe(std::function<void(const state&)> listener);
+  std::uint64_t on_notice(std::function<void(const notice&)> listener);
   void unsubscribe(std::uint64_t number);
-  /** Calls the listeners, if the state has changed. */
+  /** Looks at the state, and calls the listeners with what is new. */
   void announce();
 
  private:
   /** Why the storage has failed. It is reported when no lock is held, so that the app may ask for the state. */
   using trouble = std::optional<std::string>;
   trouble store();
+  /** The state at a time, with `memory_` held. */
+  state state_at(std::int64_t at);
+  /** Stores the time that was seen when it is due, unless another thread is storing. */
+  void store_time();
   void report(const trouble& with) const;
   facts& known_facts();
 
@@ -47,8 +53,10 @@ class keeper {
   std::optional<std::string> known_text_;
   std::int64_t stored_seen_ = 0;
   std::map<std::uint64_t, std::function<void(const state&)>> listeners_;
+  std::map<std::uint64_t, std::function<void(const notice&)>> noticed_;
   std::uint64_t subscriptions_ = 0;
   std::string announced_;
+  look last_;
 };
 
 }  // namespace keyledger

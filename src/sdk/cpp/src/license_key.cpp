@@ -1,9 +1,10 @@
-#include "license_key.hpp"
+#include "keyledger/license_key.hpp"
 
 #include <string_view>
 
 #include "signature.hpp"
 #include "text.hpp"
+#include "unicode.hpp"
 
 namespace keyledger {
 namespace {
@@ -52,7 +53,7 @@ std::string normalize_license_key(const std::string& typed) {
   return is_own(own) ? own : text;
 }
 
-bool has_own_form(const std::string& typed) { return is_own(read(plain(typed))); }
+bool is_minted_key(const std::string& typed) { return is_own(read(plain(typed))); }
 
 std::string license_key_hash(const std::string& typed) { return to_hex(sha256(encoded(normalize_license_key(typed)))); }
 

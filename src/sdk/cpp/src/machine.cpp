@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "license_key.hpp"
 #include "signature.hpp"
+#include "unicode.hpp"
 
 namespace keyledger {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "license_key.hpp"
+#include "keyledger/license_key.hpp"
 #include "paseto.hpp"
 #include "signature.hpp"
 

@@ -6,12 +6,27 @@
 
 namespace keyledger {
 
+/** What the app waits for while a person chooses a license in their browser. */
+struct browser_wait {
+  activation_page page;
+  std::string device_code;
+  std::int64_t pause_ms = 0;
+  std::int64_t polls = 0;
+};
+
+/** The person has not chosen before the end. */
+problem no_choice_in_time();
+
 /** What the calls of a client do, one at a time. */
 class operations {
  public:
   explicit operations(const client_options& options);
 
   failure activate(const std::string& key);
+  /** Asks for a page on which a person chooses a license. */
+  failure ask_in_browser(browser_wait& into);
+  /** Asks once what the person has decided. @param key stays absent while they have not */
+  failure poll_browser(const std::string& device_code, std::optional<std::string>& key);
   failure validate();
   failure start_trial();
   failure deactivate();

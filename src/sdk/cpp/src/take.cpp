@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "license_key.hpp"
+#include "keyledger/license_key.hpp"
 #include "text.hpp"
 
 namespace keyledger {
@@ -152,7 +152,7 @@ void take_trial(facts& all, const json& answer) {
   all.trial->reported = true;
 }
 
-void notice(facts& all, std::int64_t now) { all.seen = std::max(all.seen, now); }
+void note_time(facts& all, std::int64_t now) { all.seen = std::max(all.seen, now); }
 
 void give_seat_back(facts& all) {
   if (!all.license) return;

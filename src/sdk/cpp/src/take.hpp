@@ -31,7 +31,7 @@ void begin_trial(facts& all, std::int64_t now);
 /** Takes what the server knows of the trial of this machine. */
 void take_trial(facts& all, const json& answer);
 /** Notes the time of the device's clock, so that setting it back is noticed. */
-void notice(facts& all, std::int64_t now);
+void note_time(facts& all, std::int64_t now);
 /** Notes that the floating seat is given back; the license stays. */
 void give_seat_back(facts& all);
 /** Gives an instance up: neither a lease nor a file for it counts any more. */

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "license_key.hpp"
+#include "unicode.hpp"
 #include "text.hpp"
 
 namespace keyledger {

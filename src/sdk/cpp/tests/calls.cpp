@@ -116,6 +116,43 @@ void listeners() {
   expect(called == 1, "a state is announced twice");
 }
 
+void purchases() {
+  const parts with;
+  client app(with.options());
+  app.start();
+  app.validate();
+  with.server->sent = 0;
+  const std::int64_t from = with.time->ms;
+  expect(!app.refresh_after_purchase(), "a purchase is found that was not made");
+  expect(with.server->sent == 11 && with.time->ms - from == 30000, "a purchase is not asked for eleven times in half a minute");
+  with.server->before.assign(3, {403, R"({"error":"forbidden"})", std::nullopt});
+  with.server->sent = 0;
+  expect(!app.refresh_after_purchase() && with.server->sent == 11, "a problem ends the search for a purchase");
+}
+
+void browser() {
+  const parts with;
+  const std::string page = R"({"device_code":"d","user_code":"ABCD","verification_uri_complete":"https://licenses.example.com/p","interval":5,"expires_in":20})";
+  with.server->before = {{200, page, {}}, {403, R"({"error":"forbidden"})", {}}};
+  client app(with.options());
+  app.start();
+  std::string shown;
+  const auto show = [&](const activation_page& one) { shown = one.url + ' ' + one.code; };
+  const std::int64_t from = with.time->ms;
+  const auto problem = app.activate_in_browser(show, [&] { return with.time->ms - from >= 10000; }).problem;
+  expect(shown == "https://licenses.example.com/p ABCD", "the page is not shown");
+  expect(problem && problem->code == problem_code::forbidden, "a problem that stays does not end the wait");
+  with.server->before = {{200, page, {}}, {200, R"({"status":"pending"})", {}}, {200, R"({"status":"pending"})", {}}};
+  with.server->sent = 0;
+  const std::int64_t then = with.time->ms;
+  const auto given_up = app.activate_in_browser(show, [&] { return with.time->ms - then >= 10000; }).problem;
+  expect(given_up && given_up->code == problem_code::refused && with.server->sent == 3, "the wait does not end when it is given up");
+  with.server->before = {{200, R"({"device_code":"d","user_code":"A","verification_uri_complete":"javascript:x","interval":5,"expires_in":20})", {}}};
+  with.server->sent = 0;
+  shown.clear();
+  expect(app.activate_in_browser(show).problem && shown.empty(), "what is no address of a page is shown");
+}
+
 void identity_that_throws() {
   const parts with;
   auto options = with.options();
@@ -165,6 +202,7 @@ void threads() {
         app.has("pro");
         with.time->ms += 1000;
         app.unsubscribe(app.subscribe([](const state&) {}));
+        app.unsubscribe(app.on_notice([](const notice&) { throw std::runtime_error("a listener fails"); }));
         app.next_validation_ms();
       }
     });
@@ -193,6 +231,8 @@ int main() {
   try {
     storage_that_fails();
     listeners();
+    purchases();
+    browser();
     identity_that_throws();
     attempts();
     texts_that_are_no_utf8();

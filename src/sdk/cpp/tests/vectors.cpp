@@ -8,8 +8,9 @@
 
 #include "answer.hpp"
 #include "cases.hpp"
-#include "license_key.hpp"
+#include "keyledger/license_key.hpp"
 #include "machine.hpp"
+#include "notices.hpp"
 #include "paseto.hpp"
 #include "signature.hpp"
 #include "take.hpp"
@@ -132,7 +133,7 @@ void license_keys(const json& all) {
   for (const json& one : all["cases"].items()) {
     const std::string typed = one["typed"].text();
     check("license-keys", one, one["normalized"].text() + one["hash"].text() + one["valid"].dump(),
-          normalize_license_key(typed) + license_key_hash(typed) + (has_own_form(typed) ? "true" : "false"));
+          normalize_license_key(typed) + license_key_hash(typed) + (is_minted_key(typed) ? "true" : "false"));
   }
 }
 
@@ -225,7 +226,7 @@ struct story {
   std::string play(const json& step) {
     const std::string as = take(step);
     const std::int64_t now = integer(step["at"]);
-    notice(held, now);
+    note_time(held, now);
     circumstances given;
     given.failing = step["failing"].is_true();
     given.device = device_in(one["device"]);
@@ -249,6 +250,34 @@ void states(const json& all, const char* name) {
     }
     if (expected != found) found += "\n  in step " + std::to_string(number);
     check(name, one, expected, found);
+  }
+}
+
+std::optional<std::int64_t> number_or_nothing(const json& value) { return value.is_number() ? std::optional(integer(value)) : std::nullopt; }
+
+/** The members of a state that notices depend on. */
+state state_in(const json& value) {
+  state made;
+  for (const status is : {status::unlicensed, status::licensed, status::fallback, status::offline, status::trial, status::free_tier, status::expired,
+                          status::revoked, status::not_covered, status::another_device}) {
+    if (value["status"].text() == name_of(is)) made.is = is;
+  }
+  made.license = value["license"].text();
+  made.of = value["of"].text();
+  made.reason = value["reason"].text();
+  made.license_expires_at = number_or_nothing(value["licenseExpiresAt"]);
+  for (const json& one : value["entitlements"].items()) made.entitlements.push_back(one.text());
+  return made;
+}
+
+look look_in(const json& value) { return {state_in(value["state"]), integer(value["at"])}; }
+
+void notices(const json& all) {
+  for (const json& one : all["cases"].items()) {
+    std::vector<json> told;
+    for (const notice& each : notices_of(look_in(one["before"]), look_in(one["after"]), integer(all["expiringDays"])))
+      told.push_back(parse_json(to_json(each)).value());
+    check("notices", one, canonical(one["notices"]), canonical(json::array(std::move(told))));
   }
 }
 
@@ -289,6 +318,7 @@ int main(int count, char** words) {
   license_keys(file("license-keys"));
   devices(file("devices"));
   answers(file("answers"));
+  notices(file("notices"));
   for (const char* name : {"states-leases", "states-trials", "states-files", "states-machines"}) states(file(name), name);
   const json signatures = read_cases(words[2]);
   expected += wycheproof(signatures);

@@ -12,6 +12,7 @@
 
 namespace keyledger {
 
+/** What a transport sends. */
 struct http_request {
   /** `GET` or `POST`. */
   std::string method;
@@ -22,6 +23,7 @@ struct http_request {
   std::int64_t timeout_ms = 15000;
 };
 
+/** What has come back, of any status. */
 struct http_response {
   int status = 0;
   std::string body;
@@ -40,12 +42,16 @@ class transport {
   virtual std::optional<http_response> send(const http_request& request) = 0;
 };
 
-/** Where an app keeps what it has to remember: one text. Both functions may throw; the client goes on with what it has in memory. */
+/**
+ * Where an app keeps what it has to remember: one text. Both functions may throw a `std::exception`, whose text `on_storage_error` gets; the client
+ * goes on with what it has in memory.
+ */
 class storage {
  public:
   virtual ~storage() = default;
   /** @return nothing when nothing was written yet */
   virtual std::optional<std::string> read() = 0;
+  /** Replaces what was written before, as a whole or not at all. */
   virtual void write(const std::string& text) = 0;
 };
 
@@ -66,7 +72,9 @@ class file_storage : public storage {
  public:
   /** @param path for example below `~/.config`; missing folders are made */
   explicit file_storage(std::string path) : path_(std::move(path)) {}
+  /** @throws std::runtime_error when there is a file that cannot be read */
   std::optional<std::string> read() override;
+  /** @throws std::runtime_error when the file cannot be written */
   void write(const std::string& text) override;
 
  private:
@@ -84,7 +92,7 @@ class clock {
   virtual void sleep_ms(std::int64_t ms) = 0;
 };
 
-/** The clock of the system. */
+/** @return the clock of the system */
 std::shared_ptr<clock> system_clock();
 
 /** What an app says of its device, as hashes. A device that says the same again keeps its seat, whatever its name. */

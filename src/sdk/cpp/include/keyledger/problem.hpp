@@ -23,15 +23,21 @@ enum class problem_code {
   misconfigured,
   /** The tenant may not activate licenses. */
   forbidden,
+  /** There is no license on this device: activate one first. */
   no_license,
+  /** The product has no trial. */
   no_trial,
   /** The client has no address of a server, so it sends nothing. */
   no_server,
   /** The device has a license file: `release` gives its seat back. */
   has_file,
+  /** A text that was carried here is neither a license file nor a list of withdrawn files. */
   malformed,
+  /** It was signed with a key that this app does not know. */
   unknown_key,
+  /** It was changed on the way, or was made for another product. */
   bad_signature,
+  /** It was made for another machine. */
   another_device,
   /** It answers another request than the last one of this device. */
   not_asked,
@@ -39,26 +45,37 @@ enum class problem_code {
   outdated,
   /** The clock of the machine is before it. */
   not_yet,
+  /** It has ended: ask for the next one. */
   over,
+  /** The server knows no such license. */
   not_found,
+  /** The vendor has withdrawn the license. */
   revoked,
+  /** The vendor has withdrawn the license for a time. */
   suspended,
+  /** The license has ended. */
   expired,
   /** The app was built after the updates of the license ended. */
   build_not_covered,
+  /** The license has another key by now. */
   reminted,
+  /** The device has no seat any more. */
   inactive,
+  /** All seats are taken. */
   seat_limit_reached,
   /** The floating seat ran out, or its device has taken another since. */
   seat_lost,
   /** The seats are of people: the key is of a person without one, or another person uses this device. */
   assigned_to_another,
+  /** As many seats are borrowed as may be. */
   borrow_limit_reached,
+  /** The vendor's own plan allows no more active devices. */
   plan_limit,
+  /** The server has refused it for a reason that this client does not know. */
   refused,
 };
 
-/** The name of a code as all clients have it. */
+/** The name of a code as all clients have it, such as `seat_limit_reached`. */
 const char* name_of(problem_code code) noexcept;
 
 /** Why a call did not do what it should. The state says what it means for the app. */

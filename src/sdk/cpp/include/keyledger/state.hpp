@@ -16,14 +16,19 @@ enum class status {
   starting,
   /** No license, no trial under way, no free tier: ask for a license key, or offer the trial. */
   unlicensed,
+  /** What was signed for this device is good. */
   licensed,
   /** The license has ended, and its fallback entitlements stay. */
   fallback,
   /** The last attempts to reach the server failed; the stored lease is good until its end. */
   offline,
+  /** The trial runs. */
   trial,
+  /** The product has a free tier, and no trial runs. */
   free_tier,
+  /** The license, the lease, the file or the trial has ended. */
   expired,
+  /** The license was withdrawn. */
   revoked,
   /** The license is good, but the app was built after its updates ended. */
   not_covered,
@@ -43,6 +48,7 @@ struct holder {
 /** A release of the app, as the vendor has listed it. */
 struct release_info {
   std::string version;
+  /** Unix seconds. */
   std::int64_t built_at = 0;
   /** Always `https://`. */
   std::optional<std::string> url;
@@ -82,7 +88,9 @@ struct state {
   std::string of;
   /** With `revoked`: `revoked`, `suspended`, `reminted`, `inactive` or `withdrawn`. */
   std::string reason;
+  /** Until when the app may go on without reaching the server, or without the next file; or when the trial ends. */
   std::optional<std::int64_t> until;
+  /** When it ended, or was withdrawn. */
   std::optional<std::int64_t> at;
   /** The names of what is granted; with `expired`, of what was. Ask `has`, which knows the difference. */
   std::vector<std::string> entitlements;
@@ -90,9 +98,11 @@ struct state {
   std::map<std::string, entitlement_value> values;
   /** When the license itself ends, for display; absent when it does not. */
   std::optional<std::int64_t> license_expires_at;
+  /** Absent where the product does not name them. */
   std::optional<struct holder> holder;
   /** While the license goes on after its end: until when. */
   std::optional<std::int64_t> grace_until;
+  /** The days of the trial that can be started. */
   std::optional<std::int64_t> trial_days;
   /** Whether the app may continue with its free tier. */
   bool has_free_tier = false;
@@ -104,10 +114,10 @@ struct state {
   }
 };
 
-/** Whether an app may use what has this name in this state. */
+/** @return whether an app may use what has this name in this state */
 bool has(const state& present, const std::string& entitlement);
 
-/** How much of it an app may use: a number or text, or `true` when it has no value; nothing when it may not use it. */
+/** @return how much of it an app may use: a number or text, or `true` when it has no value; nothing when it may not use it */
 std::optional<entitlement_value> value(const state& present, const std::string& entitlement);
 
 /** The name of a status as all clients have it: `licensed`, `free`, `not_covered` … */
