@@ -9,7 +9,7 @@ import { requireLicense, stateOf } from './licenses.ts'
 
 /**
  * Mails the kept key of a license to its holder again, at most once in five minutes. Without a mail server the mail would
- * stand on a page of the dashboard, and a kept key is never shown.
+ * stand on a page of the dashboard, and no page shows a kept key.
  * @throws Refusal `license_not_found`, `license_revoked`, `license_without_address`, `mails_off`, `no_mail_server`,
  *   `keys_not_kept`, `key_not_kept`, `key_mailed_recently`
  */
