@@ -13,8 +13,8 @@ type Place = { tenantId: string; productId: string }
 /** An app that waits for a license. */
 export type WaitingApp = Place & { deviceCodeHash: string; deviceName: string }
 
-/** The license that a person chose, and the person whose own key of it is meant, where seats are of people. */
-export type Chosen = { licenseId: string; personId: string | null }
+/** The license that a person chose. `personId` is who they are in an organization, where seats are of people and each has a key. */
+export type Chosen = { licenseId: string; subjectId: string; personId: string | null }
 
 /** Lets an app wait for a license of its product. @returns both codes, which are not stored in clear */
 export async function openBrowserActivation(
@@ -71,9 +71,9 @@ export async function decideForApp(
   now: Date,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update vault.browser_activations set decided_at = $2, license_id = $3, person_id = $4
+    `update vault.browser_activations set decided_at = $2, license_id = $3, subject_id = $4, person_id = $5
      where device_code_hash = $1 and expires_at > $2 and decided_at is null`,
-    [deviceCodeHash, now, chosen?.licenseId ?? null, chosen?.personId ?? null],
+    [deviceCodeHash, now, chosen?.licenseId ?? null, chosen?.subjectId ?? null, chosen?.personId ?? null],
   )
   return rowCount === 1
 }
@@ -85,8 +85,9 @@ export async function decisionFor(
   deviceCode: string,
   now: Date,
 ): Promise<'pending' | 'denied' | Chosen | undefined> {
-  const { rows } = await db.query<{ isDecided: boolean; licenseId: string | null; personId: string | null }>(
-    `select decided_at is not null as "isDecided", license_id as "licenseId", person_id as "personId"
+  const { rows } = await db.query<Decision>(
+    `select decided_at is not null as "isDecided", license_id as "licenseId", subject_id as "subjectId",
+       person_id as "personId"
      from vault.browser_activations
      where device_code_hash = $1 and tenant_id = $2 and product_id = $3 and expires_at > $4`,
     [sha256(deviceCode), tenantId, productId, now],
@@ -94,6 +95,8 @@ export async function decisionFor(
   const [found] = rows
   if (!found) return undefined
   if (!found.isDecided) return 'pending'
-  const { licenseId, personId } = found
-  return licenseId === null ? 'denied' : { licenseId, personId }
+  const { licenseId, subjectId, personId } = found
+  return licenseId === null || subjectId === null ? 'denied' : { licenseId, subjectId, personId }
 }
+
+type Decision = { isDecided: boolean } & { [Name in keyof Chosen]: string | null }

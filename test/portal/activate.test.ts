@@ -129,6 +129,19 @@ test('a license that cannot be used any more is not given', async () => {
   expect(await app.poll(device_code)).toMatchObject({ status: 'chosen' })
 })
 
+test('a license that was handed on meanwhile is not given', async () => {
+  const app = appOf('editor')
+  const { user_code: code, device_code } = await app.start()
+  await choose(code, license.id)
+  const { token } = portal.tenant
+  const handedOn = await portal.api.ask('PATCH', `/v1/licenses/${license.id}`, {
+    token,
+    body: { email: 'bob@example.com' },
+  })
+  expect(handedOn.status).toBe(200)
+  expect(await app.poll(device_code)).toStrictEqual({ status: 'denied' })
+})
+
 test('a code of another vendor, and a poll of another product or with no code of ours, find nothing', async () => {
   const other = await makeTenant(portal.api.ledger)
   await openPortalOf(portal.api.app, other.token)
@@ -178,7 +191,6 @@ test('without a portal the app is told to ask for a key', async () => {
 
 test('the client opens the page, waits, and is licensed', async () => {
   const { tenantId } = portal.tenant
-  const another = await portal.signedIn(ada)
   const pages: string[] = []
   const clientFor = (decide: (code: string) => Promise<unknown>) => {
     let waits = 0
@@ -196,9 +208,9 @@ test('the client opens the page, waits, and is licensed', async () => {
     })
   }
   const show = ({ code }: { code: string }) => void pages.push(code)
-  const chosen = clientFor((code) => choose(code, license.id, another))
+  const chosen = clientFor((code) => choose(code, license.id, person))
   expect(await chosen.activateInBrowser(show)).toMatchObject({ ok: true, state: { status: 'licensed' } })
-  const denied = clientFor((code) => choose(code, undefined, another))
+  const denied = clientFor((code) => choose(code, undefined, person))
   const refused = { ok: false, problem: { code: 'refused' }, state: { status: 'unlicensed' } }
   expect(await denied.activateInBrowser(show)).toMatchObject(refused)
   const stop = new AbortController()

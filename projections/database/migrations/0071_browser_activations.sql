@@ -8,8 +8,9 @@ create table vault.browser_activations (
   device_name text not null,
   created_at timestamptz not null,
   expires_at timestamptz not null,
-  -- When the person decided, and for which license: none when they denied it.
+  -- When the person decided, who that is, and for which license: none when they denied it.
   decided_at timestamptz,
+  subject_id text,
   license_id text,
   -- The person of an organization whose own key of the license it is, where seats are of people.
   person_id text

@@ -37,8 +37,7 @@ async function choiceOf(
   const { license } = entry
   const { licenseId } = license
   const seats = license.named && (await personSeatsOf(ports, license, customer, false))
-  const personId = seats?.own?.personId ?? null
-  const isUsable = license.named ? personId !== null : license.holder?.subjectId === customer.subjectId
-  if (!isUsable || (await keyForApp(ports, entry, { personId })) === undefined) return undefined
-  return { license: await shownLicense(ports, entry), chosen: { licenseId, personId } }
+  const chosen = { licenseId, subjectId: customer.subjectId, personId: seats?.own?.personId ?? null }
+  const hasKey = (await keyForApp(ports, entry, chosen)) !== undefined
+  return hasKey ? { license: await shownLicense(ports, entry), chosen } : undefined
 }

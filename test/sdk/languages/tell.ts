@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { z } from 'zod'
+import { findLicense } from '../../../projections/licenses/queries.ts'
 import { decideForApp } from '../../../src/access/browser-activations.ts'
 import { rotateSigningKey } from '../../../src/commands/signing-keys.ts'
 import { sha256 } from '../../../src/credentials/sha256.ts'
@@ -199,7 +200,15 @@ export async function tellStory(
             if (!path.endsWith('/browser-activations')) return
             const { device_code } = z.object({ device_code: z.string() }).parse(JSON.parse(body.toString()))
             const licenseId = licenses?.ids[index]
-            const chosen = licenseId === undefined ? undefined : { licenseId, personId: null }
+            const entry =
+              licenseId === undefined
+                ? undefined
+                : await findLicense(api.ledger.ports.db, tenant.tenantId, licenseId)
+            const subjectId = entry?.license.holder?.subjectId
+            const chosen =
+              licenseId === undefined || subjectId === undefined
+                ? undefined
+                : { licenseId, subjectId, personId: null }
             const now = api.ledger.clock.now()
             await decideForApp(api.ledger.ports.db, { deviceCodeHash: sha256(device_code) }, chosen, now)
           }
