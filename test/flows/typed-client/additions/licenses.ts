@@ -16,6 +16,7 @@ import {
   listPortalLanguages,
   listRelays,
   listReleases,
+  pollBrowserActivation,
   releaseLicenseFile,
   releaseRelay,
   remintLicense,
@@ -28,6 +29,7 @@ import {
   setPortalLogo,
   setProductMail,
   setReleases,
+  startBrowserActivation,
   suspendLicense,
   testProductMail,
   updateLicense,
@@ -36,7 +38,7 @@ import {
   validateLicense,
 } from '../client/index.ts'
 import { expect, rehearsed } from '../program.ts'
-import { activate, mint } from './samples.ts'
+import { activate, appOf, mint } from './samples.ts'
 
 const email = 'ada@example.com'
 const { license, licenseKey } = await mint(email, { order: 'A-1001' })
@@ -156,6 +158,11 @@ expect('the list of withdrawn files is signed', withdrawn.data, (answer) =>
 await rehearsed((query) => setPortal({ query, body: { enabled: true } }))
 const portal = await setPortal({ body: { enabled: true, accentColor: '#0d5c4f' } })
 expect('the portal is open', portal.data, (answer) => answer.portal.enabled)
+const app = await appOf('editor')
+const waiting = await startBrowserActivation({ ...app, body: { device_name: 'ada-laptop' } })
+const { device_code } = expect('an app asks for a license', waiting.data, ({ interval }) => interval > 0)
+const decided = await pollBrowserActivation({ ...app, body: { device_code } })
+expect('nobody has chosen one yet', decided.data, ({ status }) => status === 'pending')
 const branded = await setPortalLogo({ body: { data: 'iVBORw0KGgo=' } })
 expect('it has a logo', branded.data, (answer) => answer.portal.logo?.type === 'image/png')
 await removePortalLogo()

@@ -13,7 +13,6 @@ import {
   createCustomer,
   createKeyType,
   exportMeteredUse,
-  getSdkKey,
   holdMeter,
   linkLicense,
   listCustomerMeterLines,
@@ -26,11 +25,11 @@ import {
   readMeteredUseOfProduct,
   releaseHold,
   reportUsesOfInstance,
-  verifyToken,
   withdrawCredit,
   withdrawCustomerCredit,
 } from '../client/index.ts'
-import { approved, expect, rehearsed } from '../program.ts'
+import { expect, rehearsed } from '../program.ts'
+import { appOf } from './samples.ts'
 
 const meter = 'calls'
 const terms = { meter, unit: 'calls', included: '10', period: 'month', overage: 'block' } as const
@@ -62,13 +61,7 @@ const withdrawal = { path: { ...ofMeter, creditId }, body: { reason: 'refunded' 
 await rehearsed((query) => withdrawCredit({ ...withdrawal, query }))
 await withdrawCredit(withdrawal)
 
-const sdkKey = await approved((headers) => getSdkKey({ headers }))
-const { tenantId } = expect(
-  'the token is known',
-  (await verifyToken()).data,
-  (answer) => answer.tenantId !== '',
-)
-const client = { path: { tenantId, productId: 'editor' }, auth: sdkKey.sdkKey }
+const client = await appOf('editor')
 const { data: seat } = await activateInstance({ ...client, body: { license_key, instance_name: 'Laptop' } })
 const body = {
   license_key,

@@ -1,4 +1,5 @@
-import { activateDevice, mintLicense } from '../client/index.ts'
+import { activateDevice, getSdkKey, mintLicense, verifyToken } from '../client/index.ts'
+import { approved, expect } from '../program.ts'
 
 /** Mints a license of the shop's product. */
 export async function mint(email: string, metadata: Record<string, string> = {}) {
@@ -16,4 +17,12 @@ export async function activate(licenseKey: string, deviceId: string) {
     throwOnError: true,
   })
   return data
+}
+
+/** What an app of the shop's product calls with. */
+export async function appOf(productId: string) {
+  const { sdkKey } = await approved((headers) => getSdkKey({ headers }))
+  const { data } = await verifyToken()
+  const { tenantId } = expect('the token is known', data, (answer) => answer.tenantId !== '')
+  return { path: { tenantId, productId }, auth: sdkKey }
 }
