@@ -1,23 +1,19 @@
 /**
- * Guarantee: each example starts with its one command and works against a real server; the page in a real browser. Of
- * the Electron app its licensing runs, in Node.
+ * Guarantee: each example starts with its one command and works against a real server; the page in a real browser.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { amountOf, amountText } from '../../src/domain/meters/amount.ts'
-import type { Client, State } from '../../src/sdk/javascript/app/index.ts'
 import { signatureHeaders } from '../../src/webhooks/signature.ts'
-import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import type { TestApi, TestTenant } from '../harness/api.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { commandLicense } from '../harness/ledger.ts'
 import { createHost, type Running } from '../harness/process.ts'
 import { waitMs } from '../harness/time-limits.ts'
-import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'
-import { installExamples } from './installed.ts'
+import { openExamples } from './opened.ts'
 
 const host = createHost()
 const project = host.directory
@@ -26,21 +22,7 @@ let api: TestApi
 let tenant: TestTenant
 let environment: Record<string, string>
 beforeAll(async () => {
-  api = await openTestApi()
-  api.ledger.clock.set(new Date().toISOString())
-  const address = await api.app.listen({ port: 0, host: '127.0.0.1' })
-  tenant = await makeTenant(api.ledger)
-  const keyTypes = [{ name: 'Pro', keyTypeId: 'pro', deviceLimit: 1, entitlements: ['pro'] }]
-  await makeProduct(api.ask, tenant.token, 'demo-app', { keyTypes })
-  const { tenantId: TENANT, token: TOKEN } = tenant
-  environment = {
-    LICENSE_SERVER: address,
-    TENANT,
-    TOKEN,
-    PRODUCT: 'demo-app',
-    SDK_KEY: await sdkKeyOf(api.ledger, TENANT),
-  }
-  await installExamples(project)
+  ;({ api, tenant, environment } = await openExamples(project))
 })
 afterAll(() => api.close())
 
@@ -221,88 +203,6 @@ test('a job keeps a hold while it runs, and what it took is counted', async () =
   expect(remaining).toBe(amountText(amountOf('10') - amountOf(counted)))
   expect(await begin('4', 'no-such-program').finished).toMatchObject({ code: 1 })
   expect(await meterOf(id)).toMatchObject({ remaining })
-})
-
-type Licensing = {
-  startLicensing(given: object): { client: Client; ready: Promise<State> }
-}
-
-/** Starts the licensing of the Electron app, and says what its window is sent. */
-async function startElectronApp(folder: string) {
-  const { startLicensing } = (await import(
-    pathToFileURL(example('electron-app/licensing.js')).href
-  )) as Licensing
-  const handlers = new Map<string, (event: unknown, ...args: unknown[]) => unknown>()
-  const ipcMain = { handle: (name: string, handler: () => unknown) => handlers.set(name, handler) }
-  const shown: State[] = []
-  const opened: string[] = []
-  const safeStorage = {
-    encryptString: (text: string) => Buffer.from(text).map((byte) => byte ^ 1),
-    decryptString: (bytes: Buffer) => Buffer.from(bytes.map((byte) => byte ^ 1)).toString(),
-  }
-  const { client, ready } = startLicensing({
-    ...{ ipcMain, folder, env: environment, system: { safeStorage, fetch: globalThis.fetch } },
-    show: (state: State) => shown.push(state),
-    tell: () => undefined,
-    openPage: (url: string) => opened.push(url),
-    showCode: () => undefined,
-  })
-  await ready
-  const invoke = (name: string, ...args: unknown[]) => handlers.get(`license:${name}`)?.({}, ...args)
-  return { client, shown, opened, invoke }
-}
-
-test('the licensing of the Electron app answers its window and tells it of changes', async () => {
-  const folder = host.path('electron')
-  const { client, shown, invoke } = await startElectronApp(folder)
-  const { licenseKey } = await mint(api.ask, tenant.token, 'demo-app')
-  expect(await invoke('activate', licenseKey)).toMatchObject({ ok: true, state: { status: 'licensed' } })
-  expect(await invoke('state')).toMatchObject({ status: 'licensed', entitlements: ['pro'] })
-  const stored = readFileSync(join(folder, 'license.json'), 'utf8')
-  expect(stored).toMatch(/^[A-Za-z0-9+/=]+$/)
-  expect(await invoke('deactivate')).toMatchObject({ ok: true, state: { status: 'unlicensed' } })
-  client.stop()
-  expect(shown.map(({ status }) => status)).toStrictEqual(['unlicensed', 'licensed', 'unlicensed'])
-})
-
-test('the prompt of the Electron app takes a key, says what is wrong with another one, and gives the license back', async () => {
-  const { client, shown, opened, invoke } = await startElectronApp(host.path('electron-prompt'))
-  const browser = await launchBrowser()
-  try {
-    const page = await browser.newPage()
-    page.setDefaultTimeout(waitMs)
-    await page.exposeFunction('invoke', invoke)
-    await page.addInitScript(`
-      const listeners = []
-      window.changed = (state) => listeners.forEach((listener) => listener(state))
-      const call = (name) => (...args) => window.invoke(name, ...args)
-      window.license = {
-        ...{ activate: call('activate'), deactivate: call('deactivate'), startTrial: call('trial') },
-        ...{ purchased: call('purchased'), state: call('state'), chooseInBrowser: call('browser') },
-        onChange: (listener) => listeners.push(listener),
-        onCode: () => undefined,
-        onNotice: () => undefined,
-      }`)
-    client.subscribe((state) => void page.evaluate(`window.changed(${JSON.stringify(state)})`))
-    await page.goto(pathToFileURL(example('electron-app/index.html')).href)
-    await page.getByText('Enter your license key').waitFor()
-    await page.getByRole('button', { name: 'Choose a license in the browser' }).click()
-    await page.getByText('this vendor has no portal').waitFor()
-    expect(opened).toStrictEqual([])
-    await page.getByLabel('License key').fill('DEMO-1')
-    await page.getByRole('button', { name: 'Activate' }).click()
-    await page.getByText('not found').waitFor()
-    const { licenseKey } = await mint(api.ask, tenant.token, 'demo-app')
-    await page.getByLabel('License key').fill(licenseKey)
-    await page.keyboard.press('Enter')
-    await page.getByText('This app is licensed.').waitFor()
-    await page.getByRole('button', { name: 'Give the license back' }).click()
-    await page.getByRole('button', { name: 'Activate' }).waitFor()
-  } finally {
-    await browser.close()
-    client.stop()
-  }
-  expect(shown.map(({ status }) => status)).toStrictEqual(['unlicensed', 'licensed', 'unlicensed'])
 })
 
 /** The address that a program prints when it listens. */
