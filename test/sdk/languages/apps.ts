@@ -59,8 +59,7 @@ export function javascriptApp(): App {
     await keeper.load()
     return { before }
   }
-  const outcome = ({ ok, ...more }: Outcome) =>
-    ok || !('problem' in more) ? {} : { problem: more.problem.code }
+  const outcome = ({ problem }: Outcome) => (problem ? { problem: problem.code } : {})
   const steps: Record<string, (text: string, setup: Setup) => Promise<object> | object> = {
     open: (_, setup) => open(setup),
     // What the state has noticed is stored before the next step.

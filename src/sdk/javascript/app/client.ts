@@ -12,61 +12,177 @@ import { createRefresh, type Outcome } from './refresh.ts'
 import { has, type State, value } from './states.ts'
 
 export type Client = {
-  /** Takes a seat with a license key that a person has typed. The same device never takes a second one. */
+  /**
+   * Takes a seat with a license key that a person has typed. The same device never takes a second one.
+   * @example
+   * ```ts
+   * const { ok, problem } = await client.activate('ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-7')
+   * if (!ok && problem.code === 'seat_limit_reached') console.log('give another device back first')
+   * ```
+   */
   activate(licenseKey: string): Promise<Outcome>
   /**
    * Takes a seat with a license that a person chooses in the vendor's portal, without typing a key.
    * @param show opens the page in their browser, and shows the code beside it
    * @param signal ends the wait, which else ends after ten minutes with the problem `refused`
+   * @example
+   * ```ts
+   * await client.activateInBrowser(({ url, code }) => {
+   *   window.open(url)
+   *   console.log(`The page shows ${code}.`)
+   * })
+   * ```
    */
   activateInBrowser(show: (page: ActivationPage) => void, signal?: AbortSignal): Promise<Outcome>
-  /** Asks the server now. Calls at the same time share one request. */
+  /**
+   * Asks the server now. Calls at the same time share one request.
+   * @example
+   * ```ts
+   * const { state } = await client.validate()
+   * console.log(state.status)
+   * ```
+   */
   validate(): Promise<Outcome>
-  /** Gives the seat back and forgets the license. */
+  /**
+   * Gives the seat back and forgets the license.
+   * @example
+   * ```ts
+   * const { ok } = await client.deactivate()
+   * if (!ok) console.log('connect first, so that others can have the seat')
+   * ```
+   */
   deactivate(): Promise<Outcome>
   /**
    * Borrows the floating seat of this device for a time without a network. `deactivate` gives it back before its end, and without
    * a network the text of `release`.
    * @param seconds for how long; it may be less
+   * @example
+   * ```ts
+   * await client.borrow(14 * 86_400)
+   * ```
    */
   borrow(seconds: number): Promise<Outcome>
   /**
    * Call it when the user comes back from the page of a purchase: it validates every 3 seconds for half a minute, until what the
    * license grants is another than before.
    * @returns whether it is
+   * @example
+   * ```ts
+   * if (await client.refreshAfterPurchase()) console.log('thank you')
+   * ```
    */
   refreshAfterPurchase(): Promise<boolean>
-  /** Starts the trial of this machine, also without a connection when its length is known. */
+  /**
+   * Starts the trial of this machine, also without a connection when its length is known.
+   * @example
+   * ```ts
+   * const state = client.state()
+   * if (state.status === 'unlicensed' && state.trialDays) await client.startTrial()
+   * ```
+   */
   startTrial(): Promise<Outcome>
   /**
    * Asks for a license file, the first or the next one, with a license key that a person has typed: a text to carry to the
    * vendor. @throws Error when the storage cannot be written
+   * @example
+   * ```ts
+   * const { text, token } = await client.createOfflineRequest('ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-7')
+   * console.log(text, `or as a QR code: ${token}`)
+   * ```
    */
   createOfflineRequest(licenseKey: string): Promise<Carried>
-  /** Takes a text that was carried here: the answer to the last request, or the list of withdrawn files. */
+  /**
+   * Takes a text that was carried here: the answer to the last request, or the list of withdrawn files.
+   * @example
+   * ```ts
+   * const { ok, problem } = await client.importLicense(pasted)
+   * if (!ok) console.log(problem.message)
+   * ```
+   */
   importLicense(text: string): Promise<Outcome>
   /**
    * Gives the license file and its seat back: the device stops using them, and the text frees the seat at the vendor.
    * @returns undefined without a file; the same text again for a file that was given back before
    * @throws Error when the storage cannot be written
+   * @example
+   * ```ts
+   * const given = await client.release()
+   * if (given) console.log(given.text)
+   * ```
    */
   release(): Promise<Carried | undefined>
-  /** The present state; it may change by itself as time passes. */
+  /**
+   * The present state; it may change by itself as time passes.
+   * @example
+   * ```ts
+   * const state = client.state()
+   * if (state.status === 'offline') console.log(`connect before ${new Date(state.until * 1000)}`)
+   * ```
+   */
   state(): State
-  /** Whether the present state grants an entitlement. */
+  /**
+   * Whether the present state grants an entitlement.
+   * @example
+   * ```ts
+   * if (client.has('export')) console.log('show the export')
+   * ```
+   */
   has(entitlement: string): boolean
-  /** Its value: a number or text, or true when it has none; undefined when the present state does not grant it. */
+  /**
+   * Its value: a number or text, or true when it has none; undefined when the present state does not grant it.
+   * @example
+   * ```ts
+   * const most = client.value('projects')
+   * console.log(typeof most === 'number' ? most : 3)
+   * ```
+   */
   value(entitlement: string): EntitlementValue | undefined
-  /** Calls the listener with each new state. @returns what ends it */
+  /**
+   * Calls the listener with each new state.
+   * @returns what ends it
+   * @example
+   * ```ts
+   * const end = client.subscribe((state) => console.log(state.status))
+   * end()
+   * ```
+   */
   subscribe(listener: (state: State) => void): () => void
-  /** Calls the listener with what happens to the license and concerns the user: renewed, restored, revoked, expiring. @returns what ends it */
+  /**
+   * Calls the listener with what happens to the license and concerns the user: renewed, restored, revoked, expiring.
+   * @returns what ends it
+   * @example
+   * ```ts
+   * client.onNotice((one) => {
+   *   if (one.notice === 'revoked') console.log(`withdrawn: ${one.reason}`)
+   * })
+   * ```
+   */
   onNotice(listener: (notice: Notice) => void): () => void
-  /** Reads the storage, validates, and goes on validating in the background. @returns the state that was stored */
+  /**
+   * Reads the storage, validates, and goes on validating in the background.
+   * @returns the state that was stored
+   * @example
+   * ```ts
+   * const stored = await client.start()
+   * console.log(stored.status)
+   * ```
+   */
   start(): Promise<State>
+  /**
+   * Ends what goes on in the background; the license stays.
+   * @example
+   * ```ts
+   * client.stop()
+   * ```
+   */
   stop(): void
   /**
    * Stops, and gives a floating seat back for others to use; the license stays stored, and the next `start` takes a seat again.
    * Call it when the app ends. A seat of another kind is kept.
+   * @example
+   * ```ts
+   * window.addEventListener('pagehide', () => void client.close())
+   * ```
    */
   close(): Promise<Outcome>
 }

@@ -4,7 +4,9 @@ import { fullJitter, type Problem } from './problem.ts'
 import type { State } from './states.ts'
 
 /** What a call has led to. The state is the present one in both cases. */
-export type Outcome = { ok: true; state: State } | { ok: false; problem: Problem; state: State }
+export type Outcome =
+  | { ok: true; problem?: undefined; state: State }
+  | { ok: false; problem: Problem; state: State }
 
 type RefreshSettings = {
   clock: Clock
