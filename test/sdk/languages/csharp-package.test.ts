@@ -1,9 +1,18 @@
 /**
- * Guarantee: the package of the C# client is what nuget.org takes, and names no path of the machine that made it. An app outside the
+ * Guarantee: the package of the C# client is what nuget.org takes, the examples in its documentation compile, and names no path of the machine that made it. An app outside the
  * checkout takes it from a folder, is what its README shows, and keeps its license in a file that only its user can read.
  */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -23,6 +32,7 @@ beforeAll(async () => {
   stage = await openStage()
   if (!hasDotnet()) return
   cpSync(join(client, 'examples'), outside, { recursive: true })
+  writeFileSync(join(outside, 'DocExamples.cs'), docExamples())
   mkdirSync(join(outside, 'packages'))
   packNuget(join(outside, 'packages'))
   app = await buildDotnet(join(outside, 'App.csproj'), 'App', {
@@ -37,6 +47,27 @@ afterAll(async () => {
   if (typeof app !== 'string') app.remove()
   rmSync(directory, { recursive: true, force: true })
 })
+
+/** A program of the examples in the documentation of the client, so that they are compiled with the app. */
+function docExamples(): string {
+  const sources = globSync('src/Keyledger.Client/**/*.cs', { cwd: client })
+  const texts = sources.map((path) => readFileSync(join(client, path), 'utf8'))
+  const examples = texts.flatMap((text) =>
+    Array.from(
+      text.matchAll(/\/\/\/ <example><code>\n([\s\S]*?)\/\/\/ <\/code><\/example>/g),
+      ([, code = '']) => code.replace(/^ *\/\/\/ ?/gm, ''),
+    ),
+  )
+  expect(examples.length).toBeGreaterThan(10)
+  const given = ['LicenseClient client', 'IStorage storage', 'Uri address', 'string typedKey']
+  const methods = examples.map((code, index) => {
+    const needed = given.filter((one) => !code.includes(`var ${one.split(' ')[1]} `))
+    return `static async Task Example${index}(${needed.join(', ')})\n{\n${code}await Task.Yield();\n}`
+  })
+  const ofApp = ['ShowExport()', 'ShowDevices()', 'RunTheApp()', 'Say(string words)']
+  const declared = ofApp.map((method) => `static void ${method} { }`)
+  return `using Keyledger.Client;\n\nstatic class DocExamples\n{\n${[...declared, ...methods].join('\n')}\n}\n`
+}
 
 /** Skips the test where the example cannot be built. */
 function program(context: TestContext): DotnetProgram {
