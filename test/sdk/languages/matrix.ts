@@ -51,8 +51,8 @@ function pageWith(language: Language, became: ReadonlyMap<Story, readonly string
 
 const introduction = `# Client stories
 
-What a client lives through, in any language, against a real server behind a proxy that delays, drops, doubles and alters answers. Each story is told to
-the client in JavaScript and to another one step by step: both have to pass through the same states, with the same problems and notices. The rules that they follow are
+A story is a series of steps that a client takes against a real server, behind a proxy that delays, drops, doubles and alters answers. The client in JavaScript and one
+in another language take the same steps, and both have to pass through the same states, with the same problems and notices. The rules that they follow are
 in [client behavior](client-behavior.md). The stories stand in \`test/sdk/languages/stories\`. This page is written by the tests, which fail when it says something
 else: \`npx vitest run test/sdk/languages --no-file-parallelism --update\`. A language without a mark was not run: there was no toolchain for it.
 `

@@ -148,15 +148,16 @@ export const en = {
     'An app on one of your devices shows a code. Enter it here, and choose the license that the app gets.',
   activateCode: 'Code',
   activateNext: 'Continue',
-  activateUnknown: 'No app waits with this code. Codes end after ten minutes, and after a decision.',
+  activateUnknown:
+    'No app is waiting with this code. Codes expire after ten minutes, and once a decision is made.',
   activateAsks: '{app} on “{device}” asks for one of your licenses.',
   activateWarning:
-    'Go on only if you have started this yourself, and the app shows the same code. Otherwise someone else gets your license.',
+    'Go on only if you started this yourself and the app shows the same code. Otherwise someone else gets your license.',
   activateChoose: 'License',
   activateButton: 'Activate',
   activateDeny: 'Deny',
   activateNone: 'None of your licenses can be given to this app here. Enter a license key in the app.',
-  activateDone: 'Go back to “{device}”: the app goes on there within seconds.',
+  activateDone: 'Go back to “{device}”: the app continues there within seconds.',
   activateDenied: 'The app on “{device}” gets no license.',
   activateKept: 'The code of your app is kept: sign in, and it is filled in.',
 
