@@ -9,8 +9,11 @@ export type NewCodes = { deviceCode: string; letters: string; userCode: string }
 
 export function newCodes(random: RandomBytes): NewCodes {
   const letters = randomText(alphabet, 8, random)
-  return { deviceCode: newSecret(random), letters, userCode: `${letters.slice(0, 4)}-${letters.slice(4)}` }
+  return { deviceCode: newSecret(random), letters, userCode: shownUserCode(letters) }
 }
+
+/** A user code as a person reads it. @param letters its normalized letters */
+export const shownUserCode = (letters: string): string => `${letters.slice(0, 4)}-${letters.slice(4)}`
 
 /** Normalizes a typed user code: any case, with or without the hyphen. Undefined for an invalid code. */
 export function userCodeLetters(typed: string): string | undefined {

@@ -2,20 +2,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { launchBrowser } from '../harness/chromium.ts'
-import { freePort } from '../harness/process.ts'
 import { waitMs } from '../harness/time-limits.ts'
 import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'
-import { linkIn, openTestPortal, type TestPortal } from './customer.ts'
+import { linkIn, openListeningPortal, type TestPortal } from './customer.ts'
 import { checkLooks } from './looks.ts'
 
 let portal: TestPortal
 let address: string
 beforeAll(async () => {
-  const port = await freePort()
-  address = `http://localhost:${port}`
-  portal = await openTestPortal({ baseUrl: address })
-  await portal.api.app.listen({ port, host: 'localhost' })
+  ;({ portal, address } = await openListeningPortal())
   await makeProduct(portal.api.ask, portal.tenant.token, 'editor', { keyRecovery: true })
 })
 afterAll(() => portal.close())

@@ -11,20 +11,16 @@ import { sayIn } from '../../src/domain/portal/texts.ts'
 import { createClient, memoryStorage } from '../../src/sdk/javascript/app/index.ts'
 import type { Keyset } from '../../src/sdk/javascript/index.ts'
 import { launchBrowser } from '../harness/chromium.ts'
-import { freePort } from '../harness/process.ts'
 import { waitMs } from '../harness/time-limits.ts'
 import { makeProduct, mint } from '../http/samples.ts'
-import { linkIn, openPortalOf, openTestPortal, type TestPortal } from './customer.ts'
+import { linkIn, openListeningPortal, openPortalOf, type TestPortal } from './customer.ts'
 import { checkLooks } from './looks.ts'
 
 let portal: TestPortal
 let browser: Browser
 let address: string
 beforeAll(async () => {
-  const port = await freePort()
-  address = `http://localhost:${port}`
-  portal = await openTestPortal({ baseUrl: address })
-  await portal.api.app.listen({ port, host: 'localhost' })
+  ;({ portal, address } = await openListeningPortal())
   browser = await launchBrowser()
   await openPortalOf(portal.api.app, portal.tenant.token, { accentColor: '#4338ca' })
   await makeProduct(portal.api.ask, portal.tenant.token, 'editor', {

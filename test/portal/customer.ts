@@ -4,6 +4,7 @@ import { createSmtpMailer } from '../../src/mail/smtp.ts'
 import { type Client, clientOf } from '../dashboard/client.ts'
 import { askOf, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { startMailServer } from '../harness/mail-server.ts'
+import { freePort } from '../harness/process.ts'
 
 type TakenMail = { to: string[]; raw: string }
 
@@ -70,6 +71,15 @@ export async function openTestPortal(options: Parameters<typeof openTestApi>[0] 
     },
   }
   return portal
+}
+
+/** The same for a browser, at an address. */
+export async function openListeningPortal(): Promise<{ portal: TestPortal; address: string }> {
+  const port = await freePort()
+  const address = `http://localhost:${port}`
+  const portal = await openTestPortal({ baseUrl: address })
+  await portal.api.app.listen({ port, host: 'localhost' })
+  return { portal, address }
 }
 
 /** Turns the portal of a tenant on. */

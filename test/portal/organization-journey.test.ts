@@ -8,21 +8,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mailInvitations } from '../../src/reactions/invitations.ts'
 import { receiveNotification } from '../../src/sales/receive.ts'
 import { launchBrowser } from '../harness/chromium.ts'
-import { freePort } from '../harness/process.ts'
 import { waitMs } from '../harness/time-limits.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { purchase } from '../sales/notifications.ts'
-import { linkIn, openTestPortal, type TestPortal } from './customer.ts'
+import { linkIn, openListeningPortal, type TestPortal } from './customer.ts'
 import { checkLooks } from './looks.ts'
 
 let portal: TestPortal
 let browser: Browser
 let address: string
 beforeAll(async () => {
-  const port = await freePort()
-  address = `http://localhost:${port}`
-  portal = await openTestPortal({ baseUrl: address })
-  await portal.api.app.listen({ port, host: 'localhost' })
+  ;({ portal, address } = await openListeningPortal())
   browser = await launchBrowser()
   await makeProduct(portal.api.ask, portal.tenant.token, 'editor', {
     keyTypes: [

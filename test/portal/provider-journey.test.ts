@@ -6,11 +6,10 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from '../harness/chromium.ts'
 import { openProvider, type TestProvider } from '../harness/openid-provider.ts'
-import { freePort } from '../harness/process.ts'
 import { addTestProvider, noRoles, organizationSettings } from '../harness/sign-in-providers.ts'
 import { waitMs } from '../harness/time-limits.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
-import { openTestPortal, type TestPortal } from './customer.ts'
+import { openListeningPortal, type TestPortal } from './customer.ts'
 import { checkLooks } from './looks.ts'
 
 let portal: TestPortal
@@ -20,10 +19,7 @@ let address: string
 const at = () => `${portal.home}/sign-in/team`
 
 beforeAll(async () => {
-  const port = await freePort()
-  address = `http://localhost:${port}`
-  portal = await openTestPortal({ baseUrl: address })
-  await portal.api.app.listen({ port, host: 'localhost' })
+  ;({ portal, address } = await openListeningPortal())
   browser = await launchBrowser()
   const { ask, ledger } = portal.api
   const { token, tenantId } = portal.tenant

@@ -135,8 +135,11 @@ export function browserActivationRoutes(app: ZodApp, ports: ClientPorts, baseUrl
         : undefined
       if (decision === undefined) return { status: 'expired' as const }
       if (typeof decision === 'string') return { status: decision }
-      const entry = await findLicense(ports.db, client.tenantId, decision.licenseId)
-      const licenseKey = entry && (await keyForApp(ports, entry, decision))
+      const [entry, product] = await Promise.all([
+        findLicense(ports.db, client.tenantId, decision.licenseId),
+        ports.findProduct(client.tenantId, client.productId),
+      ])
+      const licenseKey = entry && product && (await keyForApp(ports, product, entry.license, decision))
       return licenseKey === undefined
         ? { status: 'denied' as const }
         : { status: 'chosen' as const, license_key: licenseKey }

@@ -1,6 +1,7 @@
 import { listLicensesOfPerson } from '../../../projections/licenses/of-person.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
-import type { Chosen, WaitingApp } from '../../access/browser-activations.ts'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import type { Chosen } from '../../access/browser-activations.ts'
 import { keyForApp } from '../../commands/licenses/key-for-app.ts'
 import type { PortalContext } from '../context.ts'
 import { personSeatsOf } from '../licenses/person-seats.ts'
@@ -19,18 +20,20 @@ const mostLicenses = 200
  */
 export async function choicesFor(
   ports: PortalContext['ports'],
-  { tenantId, productId }: WaitingApp,
+  product: PresentProduct,
   customer: Customer,
+  tenantId: string,
 ): Promise<Choice[]> {
   const person = { tenantId, subjectId: customer.subjectId }
   const { entries } = await listLicensesOfPerson(ports.db, person, { after: undefined, limit: mostLicenses })
-  const ofProduct = entries.filter(({ license }) => license.productId === productId)
-  const found = await Promise.all(ofProduct.map((entry) => choiceOf(ports, entry, customer)))
+  const ofProduct = entries.filter(({ license }) => license.productId === product.productId)
+  const found = await Promise.all(ofProduct.map((entry) => choiceOf(ports, product, entry, customer)))
   return found.filter((choice) => choice !== undefined)
 }
 
 async function choiceOf(
   ports: PortalContext['ports'],
+  product: PresentProduct,
   entry: LicenseEntry,
   customer: Customer,
 ): Promise<Choice | undefined> {
@@ -38,6 +41,6 @@ async function choiceOf(
   const { licenseId } = license
   const seats = license.named && (await personSeatsOf(ports, license, customer, false))
   const chosen = { licenseId, subjectId: customer.subjectId, personId: seats?.own?.personId ?? null }
-  const hasKey = (await keyForApp(ports, entry, chosen)) !== undefined
+  const hasKey = (await keyForApp(ports, product, license, chosen)) !== undefined
   return hasKey ? { license: await shownLicense(ports, entry), chosen } : undefined
 }

@@ -1,5 +1,5 @@
+import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { WaitingApp } from '../../access/browser-activations.ts'
-import { userCodeLetters } from '../../access/device-codes.ts'
 import { plainText } from '../../domain/plain-text.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { formOf } from '../form.ts'
@@ -43,19 +43,19 @@ export function chooseView(
   {
     code,
     app,
-    productName,
+    product,
     choices,
-  }: { code: string; app: WaitingApp; productName: string; choices: readonly Choice[] },
+  }: { code: string; app: WaitingApp; product: Pick<PresentProduct, 'name'>; choices: readonly Choice[] },
 ): Html {
   const { say, home } = visit
   const action = `${home}/activate-app/choose`
   const codeField = html`<input type="hidden" name="code" value=${code} />`
   const deny = formOf(visit, { action, button: say('activateDeny'), buttonLook: 'second' }, codeField)
-  const names = { app: productName, device: plainText(app.deviceName) }
+  const names = { app: product.name, device: plainText(app.deviceName) }
   return html`<section class="narrow">
     <h1>${say('activateTitle')}</h1>
     <p class="lead">${say('activateAsks', names)}</p>
-    <p><strong>${say('activateCode')}: ${shownCode(code)}</strong></p>
+    <p><strong>${say('activateCode')}: ${code}</strong></p>
     <p>${say('activateWarning')}</p>
     ${
       choices.length === 0
@@ -72,12 +72,6 @@ export function chooseView(
     }
     ${deny}
   </section>`
-}
-
-/** As the app shows it. */
-function shownCode(typed: string): string {
-  const letters = userCodeLetters(typed) ?? ''
-  return `${letters.slice(0, 4)}-${letters.slice(4)}`
 }
 
 function choiceField(visit: Visit, { license }: Choice, isFirst: boolean): Content {

@@ -3,7 +3,7 @@ import type { Judged } from '../calls.ts'
 import type { Ports } from '../operations.ts'
 import { type Problem, problemOf } from '../problem.ts'
 import type { Answered } from '../request.ts'
-import type { State } from '../states.ts'
+import { isActive } from '../states.ts'
 import type { Entry, Holder } from './journal.ts'
 
 /** Why nothing is counted: as the server says it, or as the call failed. */
@@ -20,16 +20,13 @@ export async function holderNow({ keeper }: Ports): Promise<Holder | Refused> {
   const { license } = await keeper.load()
   const state = keeper.state()
   if (!license) return { reason: 'no_license', message: 'there is no license on this device' }
-  if (!mayUse(state))
+  // A license that has fallen back, or has expired, uses nothing.
+  if (!isActive(state))
     return { reason: state.status, message: `the license may not be used now: ${state.status}` }
   if (license.relay !== undefined)
     return { reason: 'seat_of_relay', message: 'this seat is of a relay, which counts no uses' }
   return { licenseKey: license.key, instanceId: license.instanceId }
 }
-
-/** A license that has fallen back, or has expired, uses nothing. */
-const mayUse = (state: State): boolean =>
-  state.status === 'licensed' || (state.status === 'offline' && state.license === 'licensed')
 
 /** Sends a call about meters to the vendor's server. @returns the body of its answer */
 export async function sendTo(
