@@ -12,6 +12,7 @@ import { type Limits, noLimits } from '../../src/limits/limits.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { type CheckAnswer, createAnswerCheck } from './described.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
+import { release } from './release.ts'
 import { waitMs } from './time-limits.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'
@@ -69,15 +70,17 @@ export async function openTestApi({
     ...(baseUrl !== undefined && { baseUrl }),
     ...(connections && { connections }),
   })
-  return {
+  const api: TestApi = {
     app,
     ledger,
     ask: askOf(app),
     async close() {
       await app.close()
       await ledger.close()
+      release(api)
     },
   }
+  return api
 }
 
 /** The token for the metrics. */

@@ -30,7 +30,10 @@ const packages = [
   ...['librust-indexmap-dev', 'librust-unicode-normalization-dev', 'librust-ureq-dev'],
 ]
 
-/** A directory for crates that are built with the cargo and the crates of Debian, without a registry. */
+/**
+ * A directory for crates that are built with the cargo and the crates of Debian, without a registry. What two of them depend on is
+ * compiled once.
+ */
 export type Workshop = {
   directory: string
   /** Where the programs are that {@link Workshop.cargo} builds. */
@@ -77,19 +80,12 @@ export function openWorkshop(): Workshop | string {
   }
 }
 
-/** A crate of the checkout in a {@link Workshop}. */
-export type Crate = Omit<Workshop, 'directory' | 'cargo'> & { cargo(...words: string[]): Promise<string> }
-
 /**
- * Copies a crate to a directory outside the checkout, beside the documentation and the tests of the checkout, which its tests read.
- * @param folder of the crate in the checkout
- * @returns why it cannot be built here
+ * Copies a crate of the checkout to the workshop, beside the documentation and the tests of the checkout, which its tests read.
+ * @param folder of the crate in the checkout @returns what runs cargo in it
  */
-export function openCrate(root: string, folder: string): Crate | string {
-  const workshop = openWorkshop()
-  if (typeof workshop === 'string') return workshop
-  const { directory, cargo, ...crate } = workshop
+export function copyCrate({ directory, cargo }: Workshop, root: string, folder: string) {
   for (const name of ['docs', 'test']) symlinkSync(join(root, name), join(directory, name))
   cpSync(join(root, folder), join(directory, folder), { recursive: true })
-  return { ...crate, cargo: (...words) => cargo(folder, ...words) }
+  return (...words: string[]) => cargo(folder, ...words)
 }

@@ -57,6 +57,7 @@ import { createTargetCheck, resolveBySystem } from '../../src/webhooks/targets.t
 import { createTestSender } from '../../src/webhooks/test-event.ts'
 import { createLedgerDatabase } from './database.ts'
 import { openTestEventStore } from './event-store.ts'
+import { release } from './release.ts'
 import { waitMs } from './time-limits.ts'
 
 /** A clock that only moves when a test moves it. */
@@ -241,7 +242,7 @@ export async function openTestLedger(
     deriveId: createDeriveId(masterKey.derivedIds),
   }
   const stores = { databaseUrl: database.url, eventStoreUrl: store }
-  return {
+  const testLedger: TestLedger = {
     ports,
     readModels,
     db,
@@ -251,8 +252,10 @@ export async function openTestLedger(
     ...stores,
     async close() {
       for (const step of undo.splice(0).reverse()) await step()
+      release(ports, testLedger)
     },
   }
+  return testLedger
 }
 
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), 'keyledger-test-'))

@@ -215,7 +215,8 @@ async function firstLine(process_: Running): Promise<string> {
 async function answering(address: string, server: Running): Promise<void> {
   while (!(await fetch(`${address}/livez`).catch(() => undefined))?.ok) {
     if (hasEnded(server)) throw new Error(`keyledger serve ended: ${server.stderr()}`)
-    await sleep(25)
+    // A call that is refused costs a millisecond, and a start a second or two.
+    await sleep(50)
   }
 }
 

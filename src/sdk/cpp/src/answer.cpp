@@ -20,7 +20,7 @@ static_assert(names.size() == static_cast<std::size_t>(problem_code::refused) + 
 
 /** Answers of the server are smaller; what is longer comes from something else. */
 constexpr std::size_t longest_text = 65536;
-constexpr std::int64_t longest_pause_ms = 86400000;
+constexpr std::int64_t longest_retry_after_ms = 86400000;
 
 /** The code of a license that refuses. */
 std::optional<problem_code> refused_code(const json& reason) {
@@ -108,7 +108,7 @@ std::optional<std::int64_t> retry_after_ms(const std::optional<std::string>& hea
     ms = *date - now_ms;
   }
   if (!ms) return std::nullopt;
-  return std::clamp<std::int64_t>(*ms, 0, longest_pause_ms);
+  return std::clamp<std::int64_t>(*ms, 0, longest_retry_after_ms);
 }
 
 json body_in(const std::string& raw) {
