@@ -134,7 +134,11 @@ export async function openStores(config: Config, log: Logger, options: OpenOptio
       prepare: true,
     })
     const close = async () => {
-      await stores.close().finally(() => stack.leave())
+      try {
+        await stores.close()
+      } finally {
+        await stack.leave()
+      }
     }
     return { ...stores, close }
   } catch (error) {

@@ -36,7 +36,11 @@ test(`${count} licenses for ${addresses.length} addresses`, async () => {
       expect(status).toBe(200)
     } else await insistent.mint({ email })
   })
-  await working.finally(() => killed.calm())
+  try {
+    await working
+  } finally {
+    await killed.calm()
+  }
   expect(killed.lost()).toBeGreaterThan(0)
 
   const customers = Customers.parse((await vendor.send('GET', '/v1/customers?limit=100')).body).items

@@ -48,7 +48,11 @@ test(`${rounds} rings of three customers`, async () => {
     for (const status of statuses) expect([200, 409]).toContain(status)
     expect(statuses).toContain(200)
   })
-  await working.finally(() => killed.calm())
+  try {
+    await working
+  } finally {
+    await killed.calm()
+  }
   expect(killed.lost()).toBeGreaterThan(0)
 
   const read = async () =>

@@ -47,7 +47,11 @@ test(`${rounds} organizations whose administrators remove each other`, async () 
     for (const { status } of removed) expect([200, 404, 409]).toContain(status)
     expect(removed.map(({ status }) => status)).toContain(409)
   })
-  await working.finally(() => killed.calm())
+  try {
+    await working
+  } finally {
+    await killed.calm()
+  }
   expect(killed.lost()).toBeGreaterThan(0)
   for (const { id } of teams)
     expect((await peopleOf(id)).map(({ role }) => role)).toStrictEqual(['administrator'])

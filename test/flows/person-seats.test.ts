@@ -77,7 +77,11 @@ test(`${rounds} licenses whose ${seats} seats ${people.length} people race for, 
       insistent.send('POST', path, { personId: waiting.personId }),
     ])
   })
-  await working.finally(() => killed.calm())
+  try {
+    await working
+  } finally {
+    await killed.calm()
+  }
   expect(killed.lost()).toBeGreaterThan(0)
   for (const { license, ids, customerId } of teams) {
     const path = `/v1/licenses/${license.licenseId}`

@@ -50,7 +50,11 @@ test(`${asked} mints in a quota of ${quota}`, async () => {
       return
     }
   })
-  await working.finally(() => killed.calm())
+  try {
+    await working
+  } finally {
+    await killed.calm()
+  }
   expect(killed.lost()).toBeGreaterThan(0)
   expect({ minted: minted.size, refused }).toStrictEqual({ minted: quota, refused: asked - quota })
 

@@ -136,7 +136,11 @@ test('a converted install counts again when it reports, and counting reads no in
   await installs.flush()
   expect(await unlicensed()).toStrictEqual({ ...none, trial: 1, free_tier: 1, expired: 1 })
   await db.query('alter table usage.installs rename to hidden')
-  await unlicensed().finally(() => db.query('alter table usage.hidden rename to installs'))
+  try {
+    await unlicensed()
+  } finally {
+    await db.query('alter table usage.hidden rename to installs')
+  }
 })
 
 test('the number of pending reports is limited, and earlier ones are kept', async () => {

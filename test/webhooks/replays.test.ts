@@ -64,7 +64,11 @@ const mail = { deliver: async () => ({ outcome: 'unwanted' }) as const }
 /** Runs a dispatcher and the replays while something is done. */
 async function whileDelivering(work: () => Promise<void>): Promise<void> {
   const dispatch = await startDispatch(api.ledger, { channels: { mail }, lostAfterMs: 500 })
-  await work().finally(() => dispatch.stop())
+  try {
+    await work()
+  } finally {
+    await dispatch.stop()
+  }
   expect(dispatch.failures).toStrictEqual([])
 }
 

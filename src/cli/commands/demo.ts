@@ -23,7 +23,11 @@ async function demo(): Promise<void> {
     const stores = await openStores(config, log)
     try {
       const server = await startServer(config, stores, log, ['api', 'projector'])
-      await runDemo(stores, server.address ?? '').finally(() => server.stop())
+      try {
+        await runDemo(stores, server.address ?? '')
+      } finally {
+        await server.stop()
+      }
     } finally {
       await stores.close()
     }

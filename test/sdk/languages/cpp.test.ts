@@ -79,8 +79,10 @@ describe('the client in C++', () => {
     const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro', expiresAt })
     const proxy = await startForwardProxy(network.url)
     const words = [`http://${host}`, tenant.tenantId, 'editor', sdkKey, licenseKey, String(now), proxy.url]
-    const told = await run('c-app', ...words).finally(() => proxy.close())
-    const answers = told.split('\n').slice(0, -1)
+    const running = run('c-app', ...words)
+    await Promise.allSettled([running])
+    await proxy.close()
+    const answers = (await running).split('\n').slice(0, -1)
     expect(answers.map((line) => JSON.parse(line) as unknown)).toMatchObject([
       { status: 'unlicensed' },
       { notice: 'expiring', licenseExpiresAt: end },
