@@ -39,7 +39,7 @@ export function describedText(text: string): string {
       ]),
     )
   return [
-    '/* eslint max-lines: "off" */',
+    '/* oxlint-disable max-lines */',
     "import type { DescribedOperation } from './operation.ts'",
     '',
     '/**',

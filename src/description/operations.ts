@@ -1,4 +1,4 @@
-/* eslint max-lines: "off" */
+/* oxlint-disable max-lines */
 import type { DescribedOperation } from './operation.ts'
 
 /**

@@ -53,7 +53,7 @@ test('lists its packages, and contains no development dependency', async () => {
   for (const name of Object.keys(manifest.devDependencies)) {
     expect(sbom.some((one) => one.startsWith(`${name}@`))).toBe(packages.includes(name))
   }
-  for (const name of ['vitest', 'typescript', 'eslint']) expect(packages).not.toContain(name)
+  for (const name of ['vitest', 'typescript', 'oxlint']) expect(packages).not.toContain(name)
 })
 
 test('loads its native packages and serves the command without a writable root', async () => {
