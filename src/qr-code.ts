@@ -1,10 +1,14 @@
-import { create } from 'qrcode'
+import { createRequire } from 'node:module'
 import { type Html, html } from './html.ts'
+
+const require = createRequire(import.meta.url)
 
 const quietZone = 4
 
 /** A QR code as inline SVG, made without another service. */
 export function qrCode(text: string, label: string, className = 'qr'): Html {
+  // With its first code: it comes with encoders for pictures, and most processes draw none.
+  const { create } = require('qrcode') as typeof import('qrcode')
   const { modules } = create(text, { errorCorrectionLevel: 'L' })
   const side = modules.size + 2 * quietZone
   const dots: string[] = []

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { runner } from 'node-pg-migrate'
-import pg from 'pg'
+import { isDeepStrictEqual } from 'node:util'
+import pg, { type ClientBase } from 'pg'
+import { Connection } from './connection.ts'
 
 /** The durable schemas are not of this version, and the database role may not change them. */
 export class MigrationNotAllowed extends Error {
@@ -30,6 +31,31 @@ export const knownMigrations = (): string[] =>
     .map((name) => name.replace(/\.sql$/, ''))
     .sort()
 
+/** The names of the migrations that a database has, in the order in which they were applied. */
+export async function appliedMigrations(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    'select name from public.keyledger_migrations order by id',
+  )
+  return rows.map(({ name }) => name)
+}
+
+/**
+ * Whether a database has the migrations of this version and no others. The runner would find the same, but loading it takes longer than
+ * most starts have left to do.
+ */
+async function isMigrated(databaseUrl: string): Promise<boolean> {
+  const client = new Connection(databaseUrl)
+  try {
+    await client.connect()
+    return isDeepStrictEqual(await appliedMigrations(client), knownMigrations())
+  } catch {
+    // The runner meets the same, and says what it is.
+    return false
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
 /**
  * Migrates the durable schemas (`vault`, `usage`, `limits`, `operations`) to this version. All migrations run in one
  * transaction under an advisory lock: a second process that starts at the same time waits and then applies none.
@@ -38,6 +64,8 @@ export const knownMigrations = (): string[] =>
  * @throws MigrationNotAllowed
  */
 export async function migrate(databaseUrl: string, most = Number.POSITIVE_INFINITY): Promise<string[]> {
+  if (await isMigrated(databaseUrl)) return []
+  const { runner } = await import('node-pg-migrate')
   const applied = await runner({
     databaseUrl,
     dir: directory,

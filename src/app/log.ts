@@ -1,6 +1,8 @@
+import { createRequire } from 'node:module'
 import { destination, type Logger, pino, stdSerializers } from 'pino'
-import pretty from 'pino-pretty'
 import type { Config } from '../config.ts'
+
+const require = createRequire(import.meta.url)
 
 /** Fields that may carry a credential or a key; they are redacted. */
 const secret = [
@@ -41,6 +43,7 @@ export function createLog(
     redact: { paths: secret, censor: '[redacted]' },
   }
   if (process.stderr.isTTY) {
+    const pretty = require('pino-pretty') as typeof import('pino-pretty')
     return pino(
       options,
       pretty({ destination: 2, sync: true, ignore: 'pid,hostname,name', translateTime: 'HH:MM:ss' }),

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { Connection } from '../../projections/database/connection.ts'
+import { appliedMigrations } from '../../projections/database/migrate.ts'
 import { isBeingRestored, RestoreUnfinished } from '../../projections/database/restoring.ts'
 import type { RawLog } from '../ledger/raw/log.ts'
 import type { ArchiveWriter } from './archive-writer.ts'
@@ -42,10 +43,7 @@ export async function dumpTables(
     for (const { name, columns } of found) {
       tables.push({ name, columns, rows: await dumpTable(client, name, columns, archive, pace) })
     }
-    const { rows } = await client.query<{ name: string }>(
-      'select name from public.keyledger_migrations order by id',
-    )
-    return { tables, migrations: rows.map(({ name }) => name) }
+    return { tables, migrations: await appliedMigrations(client) }
   } finally {
     await client.end().catch(() => undefined)
   }

@@ -1,12 +1,7 @@
 import { once } from 'node:events'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-} from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { http } from '../node-http.ts'
 
 /** A server that listens. */
 export type Running = { port: number; close: () => Promise<void> }
@@ -24,7 +19,7 @@ export async function serve(
   at: { host: string; port: number },
   onError: (error: unknown) => void,
 ): Promise<Running> {
-  const server = createServer(options, answer)
+  const server = http.createServer(options, answer)
   server.listen(at.port, at.host)
   await once(server, 'listening')
   server.on('error', onError)

@@ -1,6 +1,5 @@
-import { request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
 import { z } from 'zod'
+import { http, https } from '../node-http.ts'
 import type { Enrollment } from './store/state.ts'
 
 /** The vendor's server did not answer, or not now; it may later. */
@@ -41,7 +40,7 @@ function post(url: string, sdkKey: string, sent: string): Promise<{ status: numb
     const unreachable = (error: Error) => {
       reject(new VendorUnreachable(`${url} does not answer: ${error.message}`, { cause: error }))
     }
-    const send = url.startsWith('https:') ? requestHttps : requestHttp
+    const send = url.startsWith('https:') ? https.request : http.request
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(sent),

@@ -1,7 +1,7 @@
-import { createServer as createHttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { expectConnections, type HostAndPort, openSockets } from '../../http/listening.ts'
 import { bodyOf, unavailable } from '../../http/problem.ts'
+import { http } from '../../node-http.ts'
 
 /** Where a server with workers takes connections. Its parent owns the sockets, so they stay open without a worker. */
 export type Door = {
@@ -16,7 +16,7 @@ export type Door = {
  * @throws the error of listening on the first address
  */
 export async function openDoor(target: HostAndPort, give: (connection: Socket) => boolean): Promise<Door> {
-  const refusing = createHttpServer((request, response) => {
+  const refusing = http.createServer((request, response) => {
     const problem = unavailable('the server is starting again; retry')
     request.resume()
     response

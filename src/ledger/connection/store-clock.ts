@@ -1,5 +1,5 @@
-import { get as getPlain, type IncomingMessage } from 'node:http'
-import { get as getSecure } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { http, https } from '../../node-http.ts'
 import { parseAddress } from './address.ts'
 
 const timeLimitMs = 1500
@@ -31,8 +31,8 @@ function dateOf(url: string, certificateAuthority: Buffer | undefined): Promise<
   }
   const options = { timeout: timeLimitMs, agent: false }
   const request = url.startsWith('https:')
-    ? getSecure(url, { ...options, ...(certificateAuthority && { ca: certificateAuthority }) }, take)
-    : getPlain(url, options, take)
+    ? https.get(url, { ...options, ...(certificateAuthority && { ca: certificateAuthority }) }, take)
+    : http.get(url, options, take)
   request.on('error', () => resolve(undefined))
   request.on('timeout', () => {
     request.destroy()
