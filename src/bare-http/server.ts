@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { http } from '../node-http.ts'
+import { http } from './node-http.ts'
 
 /** A server that listens. */
 export type Running = { port: number; close: () => Promise<void> }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { http, https } from '../node-http.ts'
+import { http, https } from '../bare-http/node-http.ts'
 import type { Enrollment } from './store/state.ts'
 
 /** The vendor's server did not answer, or not now; it may later. */

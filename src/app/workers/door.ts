@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
+import { http } from '../../bare-http/node-http.ts'
 import { expectConnections, type HostAndPort, openSockets } from '../../http/listening.ts'
 import { bodyOf, unavailable } from '../../http/problem.ts'
-import { http } from '../../node-http.ts'
 
 /** Where a server with workers takes connections. Its parent owns the sockets, so they stay open without a worker. */
 export type Door = {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { http, https } from '../../node-http.ts'
+import { http, https } from '../../bare-http/node-http.ts'
 import { parseAddress } from './address.ts'
 
 const timeLimitMs = 1500
