@@ -23,6 +23,9 @@ const isRefused = (error: unknown): boolean =>
     : error instanceof Error &&
       /^Unable to ensure migrations table: error: (?:permission denied|must be owner)/.test(error.message)
 
+/** After it, the runner waits for Postgres, as long as it takes. */
+const timeLimitMs = 5000
+
 const directory = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /** The names of this version's migrations, in order. */
@@ -40,11 +43,15 @@ export async function appliedMigrations(client: ClientBase): Promise<string[]> {
 }
 
 /**
- * Whether a database has the migrations of this version and no others. The runner would find the same, but loading it takes longer than
- * most starts have left to do.
+ * Whether a database has the migrations of this version and no others. The runner would find the same, but loading it takes
+ * 60 ms and 4 MB.
  */
 async function isMigrated(databaseUrl: string): Promise<boolean> {
-  const client = new Connection(databaseUrl)
+  const client = new Connection({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: timeLimitMs,
+    query_timeout: timeLimitMs,
+  })
   try {
     await client.connect()
     return isDeepStrictEqual(await appliedMigrations(client), knownMigrations())
