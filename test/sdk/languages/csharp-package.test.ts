@@ -13,7 +13,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
@@ -36,9 +35,8 @@ beforeAll(async () => {
   mkdirSync(join(outside, 'packages'))
   packNuget(join(outside, 'packages'))
   app = await buildDotnet(join(outside, 'App.csproj'), 'App', {
-    // Otherwise an earlier package of the same version would be taken; what else is needed is there since the package was made.
+    // Otherwise an earlier package of the same version would be taken.
     NUGET_PACKAGES: taken,
-    NUGET_FALLBACK_PACKAGES: process.env.NUGET_PACKAGES ?? join(homedir(), '.nuget/packages'),
     DOTNET_ROLL_FORWARD: 'Major',
   })
 })
