@@ -7,7 +7,7 @@ const quietZone = 4
 
 /** A QR code as inline SVG, made without another service. */
 export function qrCode(text: string, label: string, className = 'qr'): Html {
-  // With its first code: it comes with encoders for pictures, and most processes draw none.
+  // Loaded for the first code: it brings encoders for images, and most processes draw no code.
   const { create } = require('qrcode') as typeof import('qrcode')
   const { modules } = create(text, { errorCorrectionLevel: 'L' })
   const side = modules.size + 2 * quietZone

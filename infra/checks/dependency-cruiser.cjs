@@ -101,6 +101,12 @@ module.exports = {
       { pathNot: ['^src/bare-http/', '^(events|http|net)$'] },
     ),
     only(
+      'http-is-not-imported',
+      'src/bare-http/node-http.ts says why, and gives it to all.',
+      { path: '^(src|projections|infra/local)/' },
+      { path: '^https?$', dependencyTypesNot: ['type-only'] },
+    ),
+    only(
       'transparency-stands-alone',
       'Its formats are public ones, and a verifier needs nothing else.',
       { path: '^src/transparency/' },

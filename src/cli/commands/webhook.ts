@@ -1,9 +1,9 @@
-import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { findTenant } from '../../../projections/tenants.ts'
 import { withStores } from '../../app/with-stores.ts'
+import { http } from '../../bare-http/node-http.ts'
 import { removeWebhook, revealWebhookSecret, setWebhook } from '../../commands/webhooks.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
@@ -88,7 +88,7 @@ type ListenOptions = OutputOptions & SecretOptions & { port: string }
 async function listen({ port, json, ...options }: ListenOptions): Promise<void> {
   const { secret } = await readSecret(options)
   const number = wholeNumberOf('--port', port, 0, 65_535)
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     void text(request).then(
       (body) => {
         const headers = Object.fromEntries(
