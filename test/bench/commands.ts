@@ -44,8 +44,11 @@ export async function benchCommands(log: (line: string) => void): Promise<Figure
         () => load({ url: floor.address, token, kind: 'activate', to: licenses, seconds: 8 }),
         log,
       )
-      await Promise.allSettled([measuring])
-      await floor.stop()
+      try {
+        await measuring
+      } finally {
+        await floor.stop()
+      }
       const least = await measuring
       const client = await ratio(
         'client activate',

@@ -26,21 +26,17 @@ test(`${count} licenses for ${addresses.length} addresses`, async () => {
   const vendor = client(killed.address, token)
   await vendor.createProduct(1)
   const insistent = clientThat(killed.insist)
-  killed.kill()
-  const working = atOnce(16, count, async (index) => {
-    const email = addresses[index % addresses.length] ?? ''
-    // A repeated import imports nothing twice.
-    if (index % 2 === 0) {
-      const licenses = [{ licenseKey: `OLD-KEY-OF-${index}`, email }]
-      const { status } = await insistent.send('POST', '/v1/licenses/import', { productId, licenses })
-      expect(status).toBe(200)
-    } else await insistent.mint({ email })
-  })
-  try {
-    await working
-  } finally {
-    await killed.calm()
-  }
+  await killed.whileKilled(() =>
+    atOnce(16, count, async (index) => {
+      const email = addresses[index % addresses.length] ?? ''
+      // A repeated import imports nothing twice.
+      if (index % 2 === 0) {
+        const licenses = [{ licenseKey: `OLD-KEY-OF-${index}`, email }]
+        const { status } = await insistent.send('POST', '/v1/licenses/import', { productId, licenses })
+        expect(status).toBe(200)
+      } else await insistent.mint({ email })
+    }),
+  )
   expect(killed.lost()).toBeGreaterThan(0)
 
   const customers = Customers.parse((await vendor.send('GET', '/v1/customers?limit=100')).body).items

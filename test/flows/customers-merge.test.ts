@@ -33,26 +33,22 @@ test(`${rounds} rings of three customers`, async () => {
     })
     rings.push(await Promise.all(ring))
   }
-  killed.kill()
-  const working = atOnce(6, rounds, async (round) => {
-    const ring = rings[round] ?? []
-    const statuses = await Promise.all(
-      ring.map(async (id, index) => {
-        await insistent.mint({ customerId: id })
-        const into = ring[(index + 1) % ring.length]
-        const { status } = await insistent.send('POST', `/v1/customers/${id}/merge`, { into })
-        await insistent.mint({ email: `${'abc'[index]}${round}@example.com` })
-        return status
-      }),
-    )
-    for (const status of statuses) expect([200, 409]).toContain(status)
-    expect(statuses).toContain(200)
-  })
-  try {
-    await working
-  } finally {
-    await killed.calm()
-  }
+  await killed.whileKilled(() =>
+    atOnce(6, rounds, async (round) => {
+      const ring = rings[round] ?? []
+      const statuses = await Promise.all(
+        ring.map(async (id, index) => {
+          await insistent.mint({ customerId: id })
+          const into = ring[(index + 1) % ring.length]
+          const { status } = await insistent.send('POST', `/v1/customers/${id}/merge`, { into })
+          await insistent.mint({ email: `${'abc'[index]}${round}@example.com` })
+          return status
+        }),
+      )
+      for (const status of statuses) expect([200, 409]).toContain(status)
+      expect(statuses).toContain(200)
+    }),
+  )
   expect(killed.lost()).toBeGreaterThan(0)
 
   const read = async () =>

@@ -8,10 +8,12 @@ const lostShare = 0.1
 /** Servers on the same stores, of which one after the other may be killed and started again. */
 export type KilledServers = {
   address: string
-  /** Begins to kill them. */
-  kill(): void
-  /** Ends the killing; all of them run then. */
-  calm(): Promise<void>
+  /**
+   * Kills them until the work has ended, also by a failure: a server that is started after the test would stay. All of them run
+   * then.
+   * @returns what the work returns
+   */
+  whileKilled<Result>(work: () => Promise<Result>): Promise<Result>
   /**
    * Sends a request to any of them until one has answered it. A tenth of the answers is lost after the work, so a request has to be one that
    * may be repeated.
@@ -40,14 +42,12 @@ export async function startKilledServers(
   const ports = await Promise.all(Array.from({ length: count }, freePort))
   const running = await Promise.all(ports.map((port) => host.serve(environment, { port })))
   const clients = running.map(({ address }) => client(address, token, sdkKey))
-  const calmed = new AbortController()
-  let killing = Promise.resolve()
   let lost = 0
 
-  async function killAll(): Promise<void> {
+  async function killUntil(end: AbortSignal): Promise<void> {
     for (let index = 0; ; index = (index + 1) % count) {
       await sleep(livesMs)
-      if (calmed.signal.aborted) return
+      if (end.aborted) return
       await running[index]?.end('SIGKILL')
       running[index] = await startedAgain(ports[index] ?? 0)
     }
@@ -65,12 +65,15 @@ export async function startKilledServers(
 
   return {
     address: running[0]?.address ?? '',
-    kill() {
-      killing = killAll()
-    },
-    calm() {
-      calmed.abort()
-      return killing
+    async whileKilled(work) {
+      const ended = new AbortController()
+      const killing = killUntil(ended.signal)
+      try {
+        return await work()
+      } finally {
+        ended.abort()
+        await killing
+      }
     },
     async insist(method, path, body, headers) {
       for (;;) {

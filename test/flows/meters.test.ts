@@ -48,12 +48,7 @@ test(`${uses} uses that race and ${histories} random histories, on ${servers} se
   const killed = await startKilledServers(host, environment, token, servers, sdkKey)
   await makeProduct(client(killed.address, token), amountText(included))
   const insistent = clientThat(killed.insist)
-  killed.kill()
-  // Also after a failure: a server that is started after the test would stay.
-  const working = Promise.all([raceUses(insistent), runHistories(insistent)])
-  await Promise.allSettled([working])
-  await killed.calm()
-  const [raced] = await working
+  const [raced] = await killed.whileKilled(() => Promise.all([raceUses(insistent), runHistories(insistent)]))
 
   expect(killed.lost()).toBeGreaterThan(uses / 20)
   for (const { license, allowed, refused } of raced) {

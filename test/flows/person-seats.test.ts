@@ -45,43 +45,39 @@ test(`${rounds} licenses whose ${seats} seats ${people.length} people race for, 
       return { customerId, ids: Added.parse(added.body).people.map(({ id }) => id), license }
     }),
   )
-  killed.kill()
   const keys = new Map<string, string>()
-  const working = atOnce(3, rounds, async (round) => {
-    const team = teams[round]
-    if (!team) return
-    const path = `/v1/licenses/${team.license.licenseId}/people`
-    const given = await Promise.all(
-      team.ids.map(async (personId) => ({
-        personId,
-        answer: await insistent.send('POST', path, { personId }),
-      })),
-    )
-    const seated = given.filter(({ answer }) => answer.status === 200)
-    expect(seated).toHaveLength(seats)
-    expect(new Set(given.map(({ answer }) => answer.status))).toStrictEqual(new Set([200, 409]))
-    for (const { personId, answer } of seated) keys.set(personId, Assigned.parse(answer.body).licenseKey)
-    const activate = (personId: string, device: string) =>
-      insistent.send('POST', '/v1/licenses/activate', {
-        ...{ product_id: productId, license_key: keys.get(personId), device_id: device },
-      })
-    // One leaves while they activate devices, and another is given the seat that they had.
-    const [leaver] = seated
-    const waiting = given.find(({ answer }) => answer.status === 409)
-    if (!leaver || !waiting) throw new Error('there is one of each')
-    await Promise.all([
-      insistent.send('DELETE', `/v1/customers/${team.customerId}/people/${leaver.personId}`),
-      ...seated.flatMap(({ personId }) =>
-        ['a', 'b'].map((device) => activate(personId, `${personId}-${device}`)),
-      ),
-      insistent.send('POST', path, { personId: waiting.personId }),
-    ])
-  })
-  try {
-    await working
-  } finally {
-    await killed.calm()
-  }
+  await killed.whileKilled(() =>
+    atOnce(3, rounds, async (round) => {
+      const team = teams[round]
+      if (!team) return
+      const path = `/v1/licenses/${team.license.licenseId}/people`
+      const given = await Promise.all(
+        team.ids.map(async (personId) => ({
+          personId,
+          answer: await insistent.send('POST', path, { personId }),
+        })),
+      )
+      const seated = given.filter(({ answer }) => answer.status === 200)
+      expect(seated).toHaveLength(seats)
+      expect(new Set(given.map(({ answer }) => answer.status))).toStrictEqual(new Set([200, 409]))
+      for (const { personId, answer } of seated) keys.set(personId, Assigned.parse(answer.body).licenseKey)
+      const activate = (personId: string, device: string) =>
+        insistent.send('POST', '/v1/licenses/activate', {
+          ...{ product_id: productId, license_key: keys.get(personId), device_id: device },
+        })
+      // One leaves while they activate devices, and another is given the seat that they had.
+      const [leaver] = seated
+      const waiting = given.find(({ answer }) => answer.status === 409)
+      if (!leaver || !waiting) throw new Error('there is one of each')
+      await Promise.all([
+        insistent.send('DELETE', `/v1/customers/${team.customerId}/people/${leaver.personId}`),
+        ...seated.flatMap(({ personId }) =>
+          ['a', 'b'].map((device) => activate(personId, `${personId}-${device}`)),
+        ),
+        insistent.send('POST', path, { personId: waiting.personId }),
+      ])
+    }),
+  )
   expect(killed.lost()).toBeGreaterThan(0)
   for (const { license, ids, customerId } of teams) {
     const path = `/v1/licenses/${license.licenseId}`

@@ -28,33 +28,29 @@ test(`${asked} mints in a quota of ${quota}`, async () => {
   const body = { name: 'Northwind', quotas: [{ productId, keyTypeId: 'pro', licenses: quota }] }
   const { id } = Reseller.parse((await vendor.send('POST', '/v1/resellers', body)).body).reseller
   const own = { authorization: `Bearer ${await createResellerToken(stores.environment, id)}` }
-  killed.kill()
   const minted = new Set<string>()
   let refused = 0
-  const working = atOnce(12, asked, async (index) => {
-    const headers = { ...own, 'idempotency-key': `mint-${index}` }
-    const input = { productId, email: `buyer${index % 5}@example.com` }
-    for (;;) {
-      const answer = await killed.insist('POST', '/v1/licenses', input, headers)
-      if (answer.status === 201) minted.add(Minted.parse(answer.body).license.id)
-      else if (String(answer.body.error).includes('still running')) {
-        await sleep(500)
-        continue
-      } else {
-        expect(answer).toMatchObject({
-          status: 409,
-          body: { error: expect.stringContaining('quota') as string },
-        })
-        refused++
+  await killed.whileKilled(() =>
+    atOnce(12, asked, async (index) => {
+      const headers = { ...own, 'idempotency-key': `mint-${index}` }
+      const input = { productId, email: `buyer${index % 5}@example.com` }
+      for (;;) {
+        const answer = await killed.insist('POST', '/v1/licenses', input, headers)
+        if (answer.status === 201) minted.add(Minted.parse(answer.body).license.id)
+        else if (String(answer.body.error).includes('still running')) {
+          await sleep(500)
+          continue
+        } else {
+          expect(answer).toMatchObject({
+            status: 409,
+            body: { error: expect.stringContaining('quota') as string },
+          })
+          refused++
+        }
+        return
       }
-      return
-    }
-  })
-  try {
-    await working
-  } finally {
-    await killed.calm()
-  }
+    }),
+  )
   expect(killed.lost()).toBeGreaterThan(0)
   expect({ minted: minted.size, refused }).toStrictEqual({ minted: quota, refused: asked - quota })
 

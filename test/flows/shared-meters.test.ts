@@ -35,20 +35,20 @@ test(`${count} licenses that share a meter race for it with ${uses} uses`, async
     await vendor.send('POST', `/v1/customers/${customer.id}/link-license`, { licenseId })
 
   const insistent = clientThat(killed.insist)
-  killed.kill()
   const allowed = new Map<string, bigint>()
   let refused = 0
-  await atOnce(32, uses, async (index) => {
-    const license = licenses[index % count]
-    if (!license) throw new Error('no license')
-    // Each license numbers its uses from 0.
-    const key = `use-${Math.floor(index / count)}`
-    const amount = BigInt(1 + ((index * 7919) % 1_000_000))
-    const answer = await consume(insistent.send, license, { amount: amountText(amount), key })
-    if (Answer.parse(answer).allowed) allowed.set(`${license.licenseId} ${key}`, amount)
-    else refused++
-  })
-  await killed.calm()
+  await killed.whileKilled(() =>
+    atOnce(32, uses, async (index) => {
+      const license = licenses[index % count]
+      if (!license) throw new Error('no license')
+      // Each license numbers its uses from 0.
+      const key = `use-${Math.floor(index / count)}`
+      const amount = BigInt(1 + ((index * 7919) % 1_000_000))
+      const answer = await consume(insistent.send, license, { amount: amountText(amount), key })
+      if (Answer.parse(answer).allowed) allowed.set(`${license.licenseId} ${key}`, amount)
+      else refused++
+    }),
+  )
 
   expect(killed.lost()).toBeGreaterThan(uses / 20)
   // Otherwise the race proves less.

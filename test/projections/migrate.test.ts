@@ -40,7 +40,7 @@ test('processes that start at the same time apply each migration once', async ()
   }
 })
 
-test('a database without an answer fails with its own error', async () => {
+test('a database that does not exist is named by the error', async () => {
   await expect(migrate(database.url.replace(/keyledger_test_\w+/, 'keyledger_test_absent'))).rejects.toThrow(
     /"keyledger_test_absent" does not exist/,
   )

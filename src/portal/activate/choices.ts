@@ -22,9 +22,8 @@ export async function choicesFor(
   ports: PortalContext['ports'],
   product: PresentProduct,
   customer: Customer,
-  tenantId: string,
 ): Promise<Choice[]> {
-  const person = { tenantId, subjectId: customer.subjectId }
+  const person = { tenantId: product.tenantId, subjectId: customer.subjectId }
   const { entries } = await listLicensesOfPerson(ports.db, person, { after: undefined, limit: mostLicenses })
   const ofProduct = entries.filter(({ license }) => license.productId === product.productId)
   const found = await Promise.all(ofProduct.map((entry) => choiceOf(ports, product, entry, customer)))

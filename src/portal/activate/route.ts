@@ -71,7 +71,7 @@ export function activatePages(app: FastifyInstance, { ports, cookies }: PortalCo
     const waiting = await found(request, reply)
     if (!waiting) return reply
     const { visit, customer, product } = waiting
-    const choices = await choicesFor(ports, product, customer, visit.tenantId)
+    const choices = await choicesFor(ports, product, customer)
     const content = chooseView(visit, { ...waiting, choices })
     return showPage(reply, visit, { title: visit.say('activateTitle'), content })
   })
@@ -81,7 +81,7 @@ export function activatePages(app: FastifyInstance, { ports, cookies }: PortalCo
     if (!waiting) return reply
     const { visit, customer, code, app: asking, product } = waiting
     const { license } = ChooseForm.parse(request.body ?? {})
-    const choices = await choicesFor(ports, product, customer, visit.tenantId)
+    const choices = await choicesFor(ports, product, customer)
     const choice = choices.find(({ chosen }) => chosen.licenseId === license)
     const isDecided =
       (choice !== undefined || license === undefined) &&

@@ -1,6 +1,7 @@
 /**
- * Guarantee: the package of the C# client is what nuget.org takes, the examples in its documentation compile, and names no path of the machine that made it. An app outside the
- * checkout takes it from a folder, is what its README shows, and keeps its license in a file that only its user can read.
+ * Guarantee: the package of the C# client is what nuget.org takes, and names no path of the machine that made it. An app outside the
+ * checkout takes it from a folder, is what its README shows, and keeps its license in a file that only its user can read. The examples in
+ * the documentation of the client compile with it.
  */
 import { execFile } from 'node:child_process'
 import {
